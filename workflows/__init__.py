@@ -1,0 +1,1 @@
+"""The deterministic core: workflows, their messages and the pure words and rules they share."""

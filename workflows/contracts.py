@@ -1,0 +1,56 @@
+"""The activities as the workflow sees them: recorded name, timeouts, attempts.
+
+The names are in every history, so they never change. Every activity states its timeouts and its attempts; none is
+unlimited.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio.common import RetryPolicy
+
+EXECUTE_OPERATION = "onceward.ExecuteOperation"
+NUDGE = "onceward.nudge"
+"""Signal: look at the database again. It carries nothing and decides nothing, so it may be lost or doubled."""
+
+VALIDATE = "onceward.validate"
+APPLY = "onceward.apply"
+RECONCILE = "onceward.reconcile"
+SETTLE = "onceward.settle"
+READ = "onceward.read"
+
+HEARTBEAT_EVERY = timedelta(seconds=2)
+"""How often a running write says that it lives; a third of the time after which it is given up."""
+
+READ_DEADLINE = timedelta(seconds=120)
+"""Longest life of a read, its retries and its time in the queue included."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """How an activity is called."""
+
+    start_to_close: timedelta
+    retry: RetryPolicy
+    heartbeat: timedelta | None = None
+
+
+def _retry(attempts: int, longest_seconds: float) -> RetryPolicy:
+    return RetryPolicy(
+        initial_interval=timedelta(milliseconds=500),
+        backoff_coefficient=2.0,
+        maximum_interval=timedelta(seconds=longest_seconds),
+        maximum_attempts=attempts,
+    )
+
+
+CALLS: dict[str, Call] = {
+    # Reads only; gives a short outage of the downstream a minute to end.
+    VALIDATE: Call(timedelta(seconds=30), _retry(8, 20)),
+    # One attempt: whatever stops it, what to do next is decided by looking, never by sending again unseen.
+    APPLY: Call(timedelta(seconds=120), _retry(1, 1), heartbeat=timedelta(seconds=6)),
+    RECONCILE: Call(timedelta(seconds=30), _retry(5, 20)),
+    # Only our own database: about a day of outage is waited out before the workflow fails visibly.
+    SETTLE: Call(timedelta(seconds=30), _retry(1500, 60)),
+    READ: Call(timedelta(seconds=30), _retry(4, 5)),
+}

@@ -1,0 +1,1 @@
+"""Pure words and rules: no input or output, no clock, no framework."""

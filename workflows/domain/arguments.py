@@ -1,0 +1,66 @@
+"""Validation of arguments against a tool's own model: strict, nothing coerced, nothing echoed."""
+
+import re
+from typing import Any
+
+from pydantic import ValidationError
+
+from workflows.domain.contract import Arguments, Contract
+from workflows.domain.errors import CallRefused, Detail
+
+EXPECTED: dict[str, str] = {
+    "missing": "a value",
+    "extra_forbidden": "no such field",
+    "string_type": "a string",
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "bool_type": "true or false",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "dict_type": "an object",
+    "list_type": "a list",
+    "decimal_type": "a number",
+}
+"""Our words for pydantic's; the validator's own names and the received value never leave."""
+
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_]{1,40}")
+
+CODES: dict[str, str] = {"extra_forbidden": "unknown_field", "missing": "missing_field"}
+
+
+def validated(contract: Contract, arguments: Any) -> Arguments:
+    """Return the arguments as the tool's model.
+
+    Raises:
+        CallRefused: `invalid_arguments`, with one detail for each fault.
+    """
+    try:
+        return contract.arguments.model_validate(arguments)
+    except ValidationError as error:
+        raise CallRefused("invalid_arguments", [_detail(fault) for fault in error.errors(include_url=False)]) from None
+
+
+def _detail(fault: Any) -> Detail:
+    kind = fault["type"]
+    return Detail(path=_pointer(fault["loc"]), code=CODES.get(kind, _code(kind)), expected=_expected(kind, fault))
+
+
+def _code(kind: str) -> str:
+    return "invalid_type" if kind.endswith("_type") or kind == "int_from_float" else "invalid_value"
+
+
+def _expected(kind: str, fault: Any) -> str:
+    if kind in EXPECTED:
+        return EXPECTED[kind]
+    limits = fault.get("ctx", {})
+    for name, words in (("expected", "one of {}"), ("pattern", "text that matches {}"), ("ge", "at least {}"),
+                        ("gt", "more than {}"), ("le", "at most {}"), ("lt", "less than {}"),
+                        ("min_length", "at least {} long"), ("max_length", "at most {} long")):  # fmt: skip
+        if name in limits:
+            return words.format(limits[name])
+    return "a value that fits the schema"
+
+
+def _pointer(location: tuple[Any, ...]) -> str:
+    # A field's name may be the model's own invention, so only what looks like a name is repeated.
+    return "".join(f"/{part if PLAIN_NAME.fullmatch(str(part)) else '?'}" for part in location)

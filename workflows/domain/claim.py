@@ -1,0 +1,33 @@
+"""The right to make the effect, and what is on record about it."""
+
+from dataclasses import dataclass, field
+
+from workflows.domain.effect import Dispatch, Effect
+from workflows.domain.reconciliation import Uncertainty
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to make the effect, as long as nobody holds a higher generation.
+
+    `sent` tells of earlier sends by anybody; `sends` counts them.
+    """
+
+    operation_id: str
+    owner: str
+    generation: int
+    dispatch: Dispatch
+    sends: int
+    sent: Uncertainty
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is on record about the effect: `effect` once concluded, the claim's sends so far."""
+
+    generation: int
+    sends: int
+    sent: Uncertainty
+    lease_is_live: bool
+    effect: Effect | None
+    dispatch: Dispatch = field(repr=False)

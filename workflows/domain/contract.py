@@ -1,0 +1,149 @@
+"""All that is declared about a tool, in one place.
+
+A contract is data: the catalog, the schema for every surface, the gate, the approval page and the recovery after a
+fault are derived from it, never chosen by hand elsewhere.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from workflows.domain.intent import digest
+
+
+class Arguments(BaseModel):
+    """Base of every argument model: unknown fields are refused, nothing is coerced."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ToolResult(BaseModel):
+    """Base of every result model: only its fields leave."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class EffectKind(StrEnum):
+    """A tool reads or writes, never both."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class Risk(StrEnum):
+    """How bad a wrong call is."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Idempotency(StrEnum):
+    """What the downstream offers against a repeat; decides recovery after an uncertain send."""
+
+    READ = "read"
+    """Nothing changes: repeat with backoff."""
+    KEYED = "keyed"
+    """The same key gives the same effect, within the key's lifetime."""
+    FENCED = "fenced"
+    """The downstream compares generations and refuses a smaller one."""
+    LOOKUP_ONLY = "lookup_only"
+    """No key, but the effect can be found: look first."""
+    NONE = "none"
+    """Neither: never sent a second time, a person decides."""
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Times that recovery depends on, in seconds.
+
+    `settle_seconds`: after the last send, how long a late commit is still possible. `key_lifetime_seconds`: how long
+    the downstream remembers a key, counted from the first send. `give_up_seconds`: how long to look before a person
+    is asked.
+    """
+
+    settle_seconds: float = 30.0
+    key_lifetime_seconds: float | None = None
+    give_up_seconds: float = 900.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`attempt_seconds`: one call of the handler. `sends`: how often a refused-for-now write may be sent in all."""
+
+    attempt_seconds: float = 10.0
+    sends: int = 5
+
+
+@dataclass(frozen=True)
+class ApprovalRule:
+    """Which people may approve and for how long the question stands."""
+
+    approver_role: str
+    expires_seconds: float = 3 * 24 * 3600.0
+    quorum: int = 1
+
+
+@dataclass(frozen=True)
+class Contract:
+    """One tool as declared.
+
+    `resource` names the kind of object that it acts on and the argument that identifies it, such as
+    `("order", "order_id")`; `roles` are those to whom it is offered. A write without an `approval` rule runs unasked.
+    """
+
+    name: str
+    title: str
+    description: str
+    version: str
+    effect: EffectKind
+    idempotency: Idempotency
+    risk: Risk
+    resource: tuple[str, str]
+    roles: frozenset[str]
+    arguments: type[Arguments]
+    result: type[ToolResult]
+    approval: ApprovalRule | None = None
+    reversible: bool = True
+    recovery: Recovery = field(default_factory=Recovery)
+    limits: Limits = field(default_factory=Limits)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments, as models are shown it."""
+        return self.arguments.model_json_schema()
+
+    @cached_property
+    def hash(self) -> str:
+        """Fingerprint of what the model was offered and what a call of it means."""
+        return digest(
+            {
+                "name": self.name,
+                "version": self.version,
+                "description": self.description,
+                "effect": self.effect.value,
+                "schema": _exact_schema(self.schema),
+            }
+        )
+
+    def resource_of(self, arguments: Arguments) -> str:
+        """The canonical name of the object that these arguments point at, such as `order:O-17`."""
+        kind, field_name = self.resource
+        return f"{kind}:{getattr(arguments, field_name)}"
+
+    @property
+    def writes(self) -> bool:
+        """Whether a call can change anything."""
+        return self.effect is EffectKind.WRITE
+
+
+def _exact_schema(schema: Any) -> Any:
+    # JSON Schema has keys such as "$ref", which the canonical form keeps for its own tags.
+    if isinstance(schema, dict):
+        return {f"/{key}": _exact_schema(value) for key, value in schema.items()}
+    if isinstance(schema, list):
+        return [_exact_schema(value) for value in schema]
+    return repr(schema) if isinstance(schema, float) else schema

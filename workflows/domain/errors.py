@@ -1,0 +1,258 @@
+"""Every error the executor can give, in one tree.
+
+    OncewardError
+    ├── ResponseRefused        the model's response as a whole is unfit (incomplete, malformed, duplicate ids …)
+    ├── CallRefused            one call was not allowed to start
+    ├── CorrelationBroken      a set of results does not match its proposals
+    ├── IllegalTransition      the lifecycle has no such step
+    ├── IntentConflict         one key, two meanings
+    ├── ClaimRefused           the right to make the effect was not granted
+    │   ├── ClaimHeld          somebody else holds it now
+    │   ├── StaleGeneration    it was ours and is no longer
+    │   ├── ClearanceMissing   the gate has not let this pass lately
+    │   ├── ApprovalMissing    no granted approval is bound to this very intent
+    │   └── AlreadyEnded       the operation has its terminal result
+    ├── DecisionRefused        an approver's decision did not count
+    └── InvalidConfiguration   the process must not start
+
+Codes are stable; `ERRORS` says of each which kind it is and what the caller may do next. Messages never carry a
+received value, an internal name or a secret.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The three kinds of failure that ask for different behaviour."""
+
+    NOT_STARTED = "not_started"
+    """Not allowed to start: nothing was sent, nothing happened."""
+    UNCONFIRMED = "unconfirmed"
+    """Accepted, not confirmed: it may have happened or may yet."""
+    REFUSED = "refused"
+    """The business or a person said no; nothing happened."""
+
+
+class NextAction(StrEnum):
+    """What the caller may do next; the model is told this word and its sentence."""
+
+    FIX_ARGUMENTS = "fix_arguments"
+    ASK_USER = "ask_user"
+    CHOOSE_OTHER_TOOL = "choose_other_tool"
+    PROPOSE_AGAIN = "propose_again"
+    WAIT_AND_QUERY = "wait_and_query"
+    RETRY_LATER = "retry_later"
+    DO_NOT_RETRY = "do_not_retry"
+
+
+@dataclass(frozen=True)
+class ErrorEntry:
+    """One row of the catalogue."""
+
+    kind: Kind
+    next_action: NextAction
+    meaning: str
+    retryable: bool = False
+
+
+_N, _U, _R = Kind.NOT_STARTED, Kind.UNCONFIRMED, Kind.REFUSED
+_A = NextAction
+
+ERRORS: dict[str, ErrorEntry] = {
+    # ── the response as a whole ──
+    "incomplete_response": ErrorEntry(
+        _N, _A.PROPOSE_AGAIN, "The response was cut off before it was complete; nothing in it was run."
+    ),
+    "refused_response": ErrorEntry(_N, _A.DO_NOT_RETRY, "The model or the provider's filter refused; nothing was run."),
+    "paused_response": ErrorEntry(
+        _N, _A.PROPOSE_AGAIN, "The provider paused this turn; send the conversation back as it is."
+    ),
+    "unknown_stop_signal": ErrorEntry(
+        _N, _A.DO_NOT_RETRY, "The response ends in a way that this surface does not define."
+    ),
+    "malformed_envelope": ErrorEntry(_N, _A.DO_NOT_RETRY, "The response does not have the shape of this surface."),
+    "missing_tool_calls": ErrorEntry(_N, _A.PROPOSE_AGAIN, "The response signals tool calls but holds none."),
+    "malformed_tool_calls": ErrorEntry(_N, _A.PROPOSE_AGAIN, "The tool calls do not have the shape of this surface."),
+    "missing_call_id": ErrorEntry(_N, _A.PROPOSE_AGAIN, "A tool call has no id."),
+    "duplicate_call_id": ErrorEntry(_N, _A.PROPOSE_AGAIN, "Two tool calls share one id."),
+    "unknown_block_type": ErrorEntry(
+        _N, _A.DO_NOT_RETRY, "The response holds a block of unknown type that might be a call."
+    ),
+    "unsupported_call_type": ErrorEntry(
+        _N, _A.CHOOSE_OTHER_TOOL, "The response holds a call of a kind that is not carried out here."
+    ),
+    "unknown_surface": ErrorEntry(_N, _A.DO_NOT_RETRY, "There is no such surface."),
+    "missing_request_id": ErrorEntry(_N, _A.DO_NOT_RETRY, "The response has no id of its own; hand in a request_id."),
+    # ── one call, before anything starts ──
+    "invalid_arguments_json": ErrorEntry(_N, _A.FIX_ARGUMENTS, "The arguments are not strict JSON."),
+    "invalid_arguments": ErrorEntry(_N, _A.FIX_ARGUMENTS, "The arguments do not fit the tool's schema."),
+    "unknown_tool": ErrorEntry(_N, _A.CHOOSE_OTHER_TOOL, "There is no tool of this name."),
+    "tool_not_allowed": ErrorEntry(_N, _A.CHOOSE_OTHER_TOOL, "This tool was not offered to this caller."),
+    "tool_changed": ErrorEntry(_N, _A.PROPOSE_AGAIN, "The tool's contract changed since the call was made."),
+    "permission_denied": ErrorEntry(_N, _A.DO_NOT_RETRY, "The caller may not do this."),
+    "not_found": ErrorEntry(_N, _A.ASK_USER, "There is no such object for this caller."),
+    "idempotency_conflict": ErrorEntry(
+        _N, _A.PROPOSE_AGAIN, "This key already stands for another intent; register a new call."
+    ),
+    "earlier_write_not_done": ErrorEntry(
+        _N, _A.PROPOSE_AGAIN, "An earlier write of the same turn has not succeeded; this one was not started."
+    ),
+    "upstream_unavailable": ErrorEntry(
+        _N, _A.RETRY_LATER, "A service that is needed to check the call does not answer.", retryable=True
+    ),
+    # ── refused by the business or a person ──
+    "refund_amount_exceeded": ErrorEntry(_R, _A.ASK_USER, "The amount is more than can still be refunded."),
+    "currency_mismatch": ErrorEntry(_R, _A.FIX_ARGUMENTS, "The currency is not the payment's currency."),
+    "amount_mismatch": ErrorEntry(_R, _A.PROPOSE_AGAIN, "The amount is not the quoted amount; make a new quote."),
+    "quote_expired": ErrorEntry(_R, _A.PROPOSE_AGAIN, "The quote has expired; make a new one."),
+    "quote_changed": ErrorEntry(
+        _R, _A.PROPOSE_AGAIN, "The quote no longer matches the order, its payment or its version; make a new one."
+    ),
+    "quote_consumed": ErrorEntry(_R, _A.DO_NOT_RETRY, "The quote has already been used."),
+    "downstream_rejected": ErrorEntry(_R, _A.ASK_USER, "The service refused; nothing happened."),
+    "rate_limited": ErrorEntry(
+        _R, _A.RETRY_LATER, "The service asked to come back later; nothing happened.", retryable=True
+    ),
+    "approval_denied": ErrorEntry(_R, _A.ASK_USER, "A person denied this operation."),
+    "approval_expired": ErrorEntry(_R, _A.PROPOSE_AGAIN, "Nobody decided in time; nothing happened."),
+    "approval_stale": ErrorEntry(
+        _R, _A.PROPOSE_AGAIN, "What was approved is no longer what would run; nothing happened."
+    ),
+    # ── an approver's decision did not count ──
+    "approval_already_decided": ErrorEntry(
+        _R, _A.DO_NOT_RETRY, "This approval has already been decided; this decision changed nothing."
+    ),
+    "approver_not_allowed": ErrorEntry(
+        _R, _A.DO_NOT_RETRY, "This person may not decide on this approval; nothing was decided."
+    ),
+    "vote_already_cast": ErrorEntry(
+        _R, _A.DO_NOT_RETRY, "This person has already decided otherwise; the first word stands."
+    ),
+    "decision_reason_required": ErrorEntry(_N, _A.FIX_ARGUMENTS, "A denial needs a reason; nothing was decided."),
+    "approval_consumed": ErrorEntry(_R, _A.PROPOSE_AGAIN, "The approval has been used; another act needs another one."),
+    # ── open: not the end ──
+    "approval_required": ErrorEntry(
+        _N, _A.WAIT_AND_QUERY, "A person must approve first. Do not issue it again.", retryable=True
+    ),
+    "operation_in_progress": ErrorEntry(
+        _U, _A.WAIT_AND_QUERY, "It is being carried out. Do not issue it again.", retryable=True
+    ),
+    "reconciliation_pending": ErrorEntry(
+        _U,
+        _A.WAIT_AND_QUERY,
+        "It may have happened; it is being checked. Do not assume that it did not. Do not issue it again.",
+        retryable=True,
+    ),
+    # ── surprises ──
+    "internal_error": ErrorEntry(_N, _A.RETRY_LATER, "The executor failed before anything started.", retryable=True),
+}
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Where a call is at fault and what was expected there, never what was received.
+
+    `path` is a JSON Pointer into the arguments, `code` a stable word, `expected` a short description.
+    """
+
+    path: str
+    code: str
+    expected: str
+
+
+class OncewardError(Exception):
+    """Root of the tree. `code` is stable and stands in `ERRORS` when a caller can see it."""
+
+    code = "internal_error"
+
+    def __init__(self, code: str | None = None, details: Iterable[Detail] = ()) -> None:
+        self.code = code or type(self).code
+        self.details = tuple(details)
+        super().__init__(self.code)
+
+
+class ResponseRefused(OncewardError):
+    """The model's response as a whole is unfit; none of its calls is run."""
+
+
+class CallRefused(OncewardError):
+    """One call was not allowed to start; its siblings are not concerned."""
+
+
+class CorrelationBroken(OncewardError):
+    """Results and proposals are not the same set; nothing is serialised.
+
+    `code` is one of missing_result, duplicate_result, extra_result, tool_name_mismatch, non_terminal_result.
+    """
+
+
+class IllegalTransition(OncewardError):
+    """The lifecycle has no such step."""
+
+    code = "illegal_transition"
+
+    def __init__(self, current: str, following: str) -> None:
+        super().__init__()
+        self.current, self.following = current, following
+
+    def __str__(self) -> str:
+        return f"an operation cannot go from {self.current} to {self.following}"
+
+
+class IntentConflict(OncewardError):
+    """One key, two meanings: the stored operation is left as it is."""
+
+    code = "idempotency_conflict"
+
+
+class ClaimRefused(OncewardError):
+    """The right to make the effect was not granted; nothing was sent."""
+
+
+class ClaimHeld(ClaimRefused):
+    """Somebody else holds the claim and their lease is live."""
+
+    code = "operation_in_progress"
+
+
+class StaleGeneration(ClaimRefused):
+    """The claim was ours and has been taken over; whoever sees this stops at once."""
+
+    code = "stale_generation"
+
+
+class ClearanceMissing(ClaimRefused):
+    """The gate has not let this operation pass lately; it must look (again) first."""
+
+    code = "clearance_missing"
+
+
+class ApprovalMissing(ClaimRefused):
+    """An approval is needed and no granted one is bound to this very intent, resource and policy."""
+
+    code = "approval_stale"
+
+
+class AlreadyEnded(ClaimRefused):
+    """The operation has its terminal result, or its effect is recorded."""
+
+    code = "already_ended"
+
+
+class DecisionRefused(OncewardError):
+    """An approver's decision did not count; `code` says why (approval_stale, approval_already_decided …)."""
+
+
+class InvalidConfiguration(OncewardError):
+    """The process must not start; the message says which setting and what was expected."""
+
+    code = "invalid_configuration"
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self.sentence = sentence
+
+    def __str__(self) -> str:
+        return self.sentence

@@ -1,0 +1,113 @@
+"""What a model asks for and what it gets back, in one normal form for every surface."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from workflows.domain.errors import ERRORS, CorrelationBroken, Detail
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One call that a model asks for. Not a command: nothing may run because of it alone.
+
+    `arguments` is the parsed JSON value (integers exact, other numbers `Decimal`); `fault` is set when this call
+    alone is unfit (its arguments are no strict JSON) so that its siblings keep their chance.
+    """
+
+    call_id: str
+    tool_name: str
+    arguments: Any
+    fault: str | None = None
+    fault_details: tuple[Detail, ...] = ()
+
+
+class Status(StrEnum):
+    """The three ends of a call, as the surfaces are told."""
+
+    SUCCEEDED = "succeeded"
+    FAILED_RETRYABLE = "failed_retryable"
+    FAILED_TERMINAL = "failed_terminal"
+
+
+@dataclass(frozen=True)
+class CallError:
+    """Why a call has no data. Everything here may be shown to the model."""
+
+    code: str
+    details: tuple[Detail, ...] = ()
+    operation_id: str | None = None
+    retry_after_seconds: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The envelope a model reads: code, kind, what it means, what to do next, and where to ask."""
+        entry = ERRORS[self.code]
+        body: dict[str, Any] = {
+            "code": self.code,
+            "kind": entry.kind.value,
+            "message": entry.meaning,
+            "next_action": entry.next_action.value,
+        }
+        if self.details:
+            body["details"] = [{"path": d.path, "code": d.code, "expected": d.expected} for d in self.details]
+        if self.operation_id:
+            body["operation_id"] = self.operation_id
+        if self.retry_after_seconds is not None:
+            body["retry_after_seconds"] = self.retry_after_seconds
+        return body
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """One answer to one proposal: `data` on success, `error` on failure, never both.
+
+    `final` is False while the operation behind the call is still open: the answer may be handed to a model, and the
+    true one can be fetched later.
+    """
+
+    call_id: str
+    tool_name: str
+    status: Status
+    data: Any = None
+    error: CallError | None = None
+    operation_id: str | None = None
+    final: bool = True
+    replayed: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if (self.status is Status.SUCCEEDED) != (self.error is None):
+            raise CorrelationBroken("non_terminal_result")
+
+    def body(self) -> dict[str, Any]:
+        """What every surface serialises: the status with data or error."""
+        if self.error is None:
+            return {"status": self.status.value, "data": self.data}
+        return {"status": self.status.value, "error": self.error.as_json()}
+
+
+def require_complete_correlation(proposals: Sequence[Proposal], results: Iterable[CallResult]) -> list[CallResult]:
+    """Return the results in the order of their proposals, matched by call id alone.
+
+    Raises:
+        CorrelationBroken: a result is missing, doubled, unasked for or names another tool.
+    """
+    expected = {proposal.call_id: proposal.tool_name for proposal in proposals}
+    found: dict[str, CallResult] = {}
+    for result in results:
+        _require_expected(result, expected, found)
+        found[result.call_id] = result
+    if found.keys() != expected.keys():
+        raise CorrelationBroken("missing_result")
+    return [found[proposal.call_id] for proposal in proposals]
+
+
+def _require_expected(result: CallResult, expected: dict[str, str], found: dict[str, CallResult]) -> None:
+    if not isinstance(result.status, Status):
+        raise CorrelationBroken("non_terminal_result")
+    if result.call_id in found:
+        raise CorrelationBroken("duplicate_result")
+    if result.call_id not in expected:
+        raise CorrelationBroken("extra_result")
+    if expected[result.call_id] != result.tool_name:
+        raise CorrelationBroken("tool_name_mismatch")
