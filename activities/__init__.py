@@ -1,0 +1,1 @@
+"""The steps of an operation, one activity each; every side effect goes through a port."""

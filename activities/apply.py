@@ -1,0 +1,117 @@
+"""The one place where an effect is made: claim, send under the claim, record what came of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from temporalio import activity
+
+from activities.failures import as_failure
+from activities.ports import Claims, Journal, Operations, Tools, WriteTool
+from workflows import contracts
+from workflows.domain.arguments import validated
+from workflows.domain.claim import Claim
+from workflows.domain.effect import Effect, Outcome
+from workflows.domain.errors import (
+    AlreadyEnded,
+    ApprovalMissing,
+    ClaimHeld,
+    ClearanceMissing,
+    IntentConflict,
+    StaleGeneration,
+)
+from workflows.domain.operation import Operation
+from workflows.domain.reconciliation import pause_before_look
+from workflows.messages import OperationRef, Report, Step
+
+LEASE_SECONDS = 12.0
+"""Longer than the heartbeat timeout, so that a worker that is given up has also lost its claim soon after."""
+
+
+class Apply:
+    """Makes the effect of one operation, at most once at a time and never beside a higher generation."""
+
+    def __init__(
+        self, operations: Operations, claims: Claims, journal: Journal, tools: Tools, new_owner: Callable[[], str]
+    ) -> None:
+        self._operations, self._claims, self._journal, self._tools = operations, claims, journal, tools
+        self._new_owner = new_owner
+
+    @activity.defn(name=contracts.APPLY)
+    async def apply(self, ref: OperationRef) -> Report:
+        """Claim and send; whatever is not proven is left for reconciliation."""
+        with as_failure():
+            operation = await self._operations.load(ref.operation_id)
+            if operation.intent_hash != ref.intent_hash:
+                raise IntentConflict
+            try:
+                claim = await self._claims.acquire(ref.operation_id, self._new_owner(), LEASE_SECONDS)
+            except AlreadyEnded:
+                return Report(Step.SETTLE)
+            except ClaimHeld:
+                return Report(Step.RECONCILE, pause_seconds=LEASE_SECONDS / 2)
+            except ClearanceMissing:
+                return Report(Step.VALIDATE)
+            except ApprovalMissing as refused:
+                return Report(Step.SETTLE, code=refused.code)
+            return await self._send(operation, claim)
+
+    async def _send(self, operation: Operation, claim: Claim) -> Report:
+        tool = self._tools.writer(operation.tool)
+        try:
+            async with self._kept_alive(claim):
+                effect = _within_budget(
+                    await self._hand_over(operation, tool, claim), claim.sends + 1, tool.contract.limits.sends
+                )
+            await self._claims.conclude(claim, effect)
+        except StaleGeneration:
+            # Taken over while we were away: the successor speaks for this operation now.
+            return Report(Step.RECONCILE, pause_seconds=1.0, generation=claim.generation)
+        return _report(effect, claim)
+
+    async def _hand_over(self, operation: Operation, tool: WriteTool, claim: Claim) -> Effect:
+        arguments = validated(tool.contract, operation.arguments)
+        entry = await self._journal.began(operation, claim.generation)
+        # The generation is checked at the last moment before the send.
+        await self._claims.begin_send(claim)
+        try:
+            async with asyncio.timeout(tool.contract.limits.attempt_seconds):
+                effect = await tool.apply(arguments, claim.dispatch)
+        except TimeoutError:
+            effect = Effect.unknown()
+        except Exception:
+            # A tool that raises has not proven that nothing happened.
+            await self._journal.ended(entry, "raised")
+            await self._claims.conclude(claim, Effect.unknown())
+            raise
+        await self._journal.ended(entry, effect.outcome.value)
+        return effect
+
+    @asynccontextmanager
+    async def _kept_alive(self, claim: Claim) -> AsyncIterator[None]:
+        beat = asyncio.create_task(self._beat(claim))
+        try:
+            yield
+        finally:
+            beat.cancel()
+            await asyncio.gather(beat, return_exceptions=True)
+
+    async def _beat(self, claim: Claim) -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(contracts.HEARTBEAT_EVERY.total_seconds())
+            await self._claims.renew(claim, LEASE_SECONDS)
+
+
+def _within_budget(effect: Effect, sends: int, most: int) -> Effect:
+    return effect if sends < most else replace(effect, retryable=False)
+
+
+def _report(effect: Effect, claim: Claim) -> Report:
+    if effect.outcome is Outcome.UNKNOWN:
+        return Report(Step.RECONCILE, generation=claim.generation)
+    if effect.retryable:
+        pause = effect.retry_after_seconds or pause_before_look(claim.sends)
+        return Report(Step.SEND_AGAIN, effect.code, pause, claim.generation)
+    return Report(Step.SETTLE, generation=claim.generation)

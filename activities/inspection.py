@@ -1,0 +1,78 @@
+"""One look at the current state through every layer of the gate, without asking anybody."""
+
+from dataclasses import dataclass
+
+from activities.ports import Tools, WriteTool
+from workflows.domain.arguments import validated
+from workflows.domain.contract import Contract
+from workflows.domain.errors import CallRefused
+from workflows.domain.gate import Layer, Standing, Verdict, first_refusal, may_execute
+from workflows.domain.impact import Impact, Inspection
+from workflows.domain.operation import Operation
+from workflows.domain.policy import Policy, why_approval_is_needed
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was seen. `impact` is None when a layer refused; `why` says why a person must be asked, None when not."""
+
+    verdicts: tuple[Verdict, ...]
+    impact: Impact | None = None
+    why: str | None = None
+
+    @property
+    def refusal(self) -> Verdict | None:
+        """The first layer that says no."""
+        return first_refusal(self.verdicts)
+
+    def may_execute(self, *, approval_granted: bool) -> bool:
+        """Whether the effect may be made, given what the people have said."""
+        passed = {verdict.layer for verdict in self.verdicts if verdict.passed}
+        return may_execute(
+            Standing(
+                allowed=Layer.EXPOSURE in passed,
+                schema_valid=Layer.SCHEMA in passed,
+                business_valid=Layer.BUSINESS in passed,
+                authorized=Layer.AUTHORIZATION in passed,
+                approval_required=self.why is not None,
+                approval_granted=approval_granted,
+            )
+        )
+
+
+async def look(operation: Operation, tools: Tools, policy: Policy) -> Look:
+    """Judge a write on the current state; raises `CallRefused("upstream_unavailable")` when it cannot be seen."""
+    tool = tools.writer(operation.tool)
+    verdicts = static_verdicts(operation, tool.contract)
+    if first_refusal(verdicts) is not None:
+        return Look(verdicts)
+    try:
+        inspection = await _inspect(operation, tool)
+    except CallRefused as refused:
+        if refused.code == "upstream_unavailable":
+            raise
+        return Look((*verdicts, Verdict(Layer.AUTHORIZATION, refused.code, refused.details)))
+    business = inspection.refusal or Verdict(Layer.BUSINESS)
+    why = why_approval_is_needed(tool.contract, inspection.impact, policy)
+    return Look((*verdicts, business, Verdict(Layer.AUTHORIZATION), Verdict(Layer.RISK)), inspection.impact, why)
+
+
+def static_verdicts(operation: Operation, contract: Contract) -> tuple[Verdict, ...]:
+    """The layers that need no look outside: the same tool, offered to this caller, with arguments that fit."""
+    if contract.hash != operation.contract_hash:
+        return (Verdict(Layer.EXPOSURE, "tool_changed"),)
+    if not contract.roles & operation.principal.roles:
+        return (Verdict(Layer.EXPOSURE, "tool_not_allowed"),)
+    try:
+        validated(contract, operation.arguments)
+    except CallRefused as refused:
+        return (Verdict(Layer.SCHEMA, refused.code, refused.details),)
+    return Verdict(Layer.EXPOSURE), Verdict(Layer.SCHEMA)
+
+
+async def _inspect(operation: Operation, tool: WriteTool) -> Inspection:
+    inspection = await tool.inspect(validated(tool.contract, operation.arguments), operation.principal)
+    if inspection.impact.resource.owner_tenant != operation.principal.tenant:
+        # A foreign object looks absent, so no rule speaks about it either.
+        raise CallRefused("not_found")
+    return inspection

@@ -1,0 +1,123 @@
+"""What the steps need from the outside, as protocols; adapters fit them without knowing them.
+
+Each method of `Operations`, `Approvals` and `Claims` is one transaction, and time is always the database's.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from workflows.domain.approval import Clearance, Plea, Question
+from workflows.domain.claim import Claim, Evidence
+from workflows.domain.contract import Contract
+from workflows.domain.effect import Dispatch, Effect
+from workflows.domain.gate import Verdict
+from workflows.domain.impact import Inspection
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation, Settlement
+from workflows.domain.principal import Principal
+
+
+class Operations(Protocol):
+    """The stored operations."""
+
+    async def load(self, operation_id: str) -> Operation:
+        """Return the operation; raises `CallRefused("not_found")`."""
+
+    async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
+        """Keep the gate's verdicts, and the clearance when all let it pass; None takes back an earlier one."""
+
+    async def move(self, operation_id: str, state: State) -> State:
+        """Step to `state` if the lifecycle allows it; returns where the operation then stands."""
+
+    async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
+        """Write the one terminal result, with its event in the outbox; a second settlement gets the first one back."""
+
+
+class Approvals(Protocol):
+    """The questions put to people and what became of them."""
+
+    async def latest(self, operation_id: str) -> Question | None:
+        """Return the newest question; one whose time has passed undecided is marked expired first."""
+
+    async def ask(self, operation: Operation, plea: Plea) -> Question:
+        """Open a question, step the operation to awaiting_approval and put the notice in the outbox."""
+
+    async def void(self, approval_id: str) -> None:
+        """Take a question or a grant back because what it binds has changed; consumed ones stay as they are."""
+
+
+class Claims(Protocol):
+    """The claims: compare-and-set with owner, lease and a generation that rises on every acquisition."""
+
+    async def acquire(self, operation_id: str, owner: str, lease_seconds: float) -> Claim:
+        """Take the right to the effect, step to started and consume the approval, in one transaction.
+
+        Raises:
+            AlreadyEnded: an outcome is on record, or the operation has ended.
+            ClaimHeld: another owner's lease is live.
+            ClearanceMissing: first claim, and the gate has not let this pass within `CLEARANCE_SECONDS`.
+            ApprovalMissing: the grant that the clearance names is not there, has expired or binds something else.
+        """
+
+    async def begin_send(self, claim: Claim) -> None:
+        """Note that a send begins now; raises `StaleGeneration` when the claim has been taken over."""
+
+    async def renew(self, claim: Claim, lease_seconds: float) -> None:
+        """Prolong the lease; raises `StaleGeneration`."""
+
+    async def conclude(self, claim: Claim, effect: Effect) -> None:
+        """Record what the send came to; raises `StaleGeneration`.
+
+        An applied effect, or one that is refused for good, closes the claim. An unknown or for-now-refused one gives
+        the lease back and leaves the claim open; an unknown one steps the operation to unconfirmed.
+        """
+
+    async def evidence(self, operation_id: str) -> Evidence | None:
+        """Return what is on record, None when nothing was ever claimed."""
+
+    async def conclude_by_evidence(self, operation_id: str, effect: Effect) -> None:
+        """Record an applied or rejected effect that was found at the downstream, over any owner, one generation up."""
+
+
+class Journal(Protocol):
+    """Counts every call of a handler, so that "none after a refusal" can be shown."""
+
+    async def began(self, operation: Operation, generation: int) -> int:
+        """A handler is about to be called: a read's operation steps to started. Returns the entry's number."""
+
+    async def ended(self, entry: int, outcome: str) -> None:
+        """The handler has answered, or raised."""
+
+
+class ReadTool(Protocol):
+    """A tool that changes nothing."""
+
+    contract: Contract
+
+    async def read(self, arguments: Any, principal: Principal) -> Mapping[str, Any]:
+        """Return data in the result model's shape; raises `CallRefused` with the tool's codes."""
+
+
+class WriteTool(Protocol):
+    """A tool that makes an effect."""
+
+    contract: Contract
+
+    async def inspect(self, arguments: Any, principal: Principal) -> Inspection:
+        """Look at the current state; changes nothing."""
+
+    async def apply(self, arguments: Any, dispatch: Dispatch) -> Effect:
+        """Send the write once. Whatever is not proven to have done nothing is `UNKNOWN`."""
+
+    async def look_up(self, arguments: Any, dispatch: Dispatch) -> Effect | None:
+        """Find the effect by our key or operation id; None when the downstream knows nothing of it."""
+
+
+class Tools(Protocol):
+    """The tools of this deployment, by name; each method raises `CallRefused("unknown_tool")`."""
+
+    def reader(self, name: str) -> ReadTool:
+        """Return a tool that reads."""
+
+    def writer(self, name: str) -> WriteTool:
+        """Return a tool that writes."""

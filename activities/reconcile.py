@@ -1,0 +1,68 @@
+"""Finding out what an uncertain send came to. Reads only; it never sends."""
+
+from temporalio import activity
+
+from activities.failures import as_failure
+from activities.ports import Claims, Operations, Tools
+from workflows import contracts
+from workflows.domain.arguments import validated
+from workflows.domain.claim import Evidence
+from workflows.domain.effect import Effect
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation
+from workflows.domain.reconciliation import Conclusion, conclude, pause_before_look
+from workflows.messages import OperationRef, Report, Step
+
+MANUAL_LOOK_SECONDS = 3600.0
+"""While a person is asked, we still look once an hour: evidence may come by itself."""
+
+
+class Reconcile:
+    """Looks at the downstream and says what is proven."""
+
+    def __init__(self, operations: Operations, claims: Claims, tools: Tools) -> None:
+        self._operations, self._claims, self._tools = operations, claims, tools
+
+    @activity.defn(name=contracts.RECONCILE)
+    async def reconcile(self, ref: OperationRef) -> Report:
+        """Look once; say whether the outcome is on record, may be sent again, or must be looked for later."""
+        with as_failure():
+            evidence = await self._claims.evidence(ref.operation_id)
+            if evidence is None:
+                return Report(Step.VALIDATE)
+            if evidence.effect is not None:
+                return Report(Step.SETTLE, generation=evidence.generation)
+            await self._operations.move(ref.operation_id, State.UNCONFIRMED)
+            operation = await self._operations.load(ref.operation_id)
+            return await self._look(operation, evidence)
+
+    async def _look(self, operation: Operation, evidence: Evidence) -> Report:
+        tool = self._tools.writer(operation.tool)
+        contract = tool.contract
+        found = await tool.look_up(validated(contract, operation.arguments), evidence.dispatch)
+        conclusion = conclude(found, contract.idempotency, contract.recovery, evidence.sent)
+        if found is not None and conclusion in (Conclusion.APPLIED, Conclusion.REJECTED):
+            return await self._on_record(operation, evidence, found)
+        if conclusion is Conclusion.SEND_AGAIN and not evidence.lease_is_live:
+            return await self._send_again(operation, evidence, contract.limits.sends)
+        return await self._look_later(operation, evidence, contract.recovery.give_up_seconds)
+
+    async def _on_record(self, operation: Operation, evidence: Evidence, found: Effect) -> Report:
+        await self._claims.conclude_by_evidence(operation.operation_id, found)
+        return Report(Step.SETTLE, generation=evidence.generation + 1)
+
+    async def _send_again(self, operation: Operation, evidence: Evidence, most_sends: int) -> Report:
+        if evidence.sends < most_sends:
+            return Report(Step.SEND_AGAIN, "proven_absent", pause_before_look(evidence.sends), evidence.generation)
+        # Proven absent, and the budget is spent: a true end without an effect.
+        nothing = Effect.rejected("upstream_unavailable")
+        await self._claims.conclude_by_evidence(operation.operation_id, nothing)
+        return Report(Step.SETTLE, generation=evidence.generation + 1)
+
+    async def _look_later(self, operation: Operation, evidence: Evidence, give_up_seconds: float) -> Report:
+        since = evidence.sent.since_first_send or 0.0
+        if since < give_up_seconds:
+            pause = max(1.0, min(since, 60.0))
+            return Report(Step.RECONCILE, "reconciliation_pending", pause, evidence.generation)
+        await self._operations.move(operation.operation_id, State.MANUAL_REVIEW)
+        return Report(Step.RECONCILE, "reconciliation_pending", MANUAL_LOOK_SECONDS, evidence.generation, True)

@@ -1,0 +1,58 @@
+"""Writing the one terminal result of an operation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from temporalio import activity
+
+from activities.failures import as_failure
+from activities.ports import Claims, Operations, Tools
+from workflows import contracts
+from workflows.domain.effect import Effect, Outcome
+from workflows.domain.errors import ERRORS, IntentConflict, OncewardError
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation, Settlement
+from workflows.messages import Ending, SettleOrder
+
+
+class Settle:
+    """Turns the effect on record, or a refusal, into what the caller is told."""
+
+    def __init__(self, operations: Operations, claims: Claims, tools: Tools) -> None:
+        self._operations, self._claims, self._tools = operations, claims, tools
+
+    @activity.defn(name=contracts.SETTLE)
+    async def settle(self, order: SettleOrder) -> Ending:
+        """Settle once; whoever comes second is told how it ended."""
+        with as_failure():
+            operation = await self._operations.load(order.ref.operation_id)
+            if operation.intent_hash != order.ref.intent_hash:
+                raise IntentConflict
+            settlement = await self._settlement(operation, order.code)
+            stored = await self._operations.settle(operation.operation_id, settlement)
+            return Ending(stored.state.value, stored.code)
+
+    async def _settlement(self, operation: Operation, code: str | None) -> Settlement:
+        evidence = await self._claims.evidence(operation.operation_id)
+        if evidence is not None and evidence.effect is not None:
+            # What happened outranks any refusal that came after it.
+            return self._by_effect(operation, evidence.effect)
+        if evidence is not None and evidence.sends > 0:
+            raise OncewardError("reconciliation_pending")
+        return Settlement(_failed(code or "internal_error"), code or "internal_error")
+
+    def _by_effect(self, operation: Operation, effect: Effect) -> Settlement:
+        if effect.outcome is Outcome.APPLIED:
+            return Settlement(State.SUCCEEDED, data=self._clean(operation, effect.data), reference=effect.reference)
+        code = effect.code or "downstream_rejected"
+        return Settlement(_failed(code), code)
+
+    def _clean(self, operation: Operation, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Only fields of the result model leave.
+        model = self._tools.writer(operation.tool).contract.result
+        return model.model_validate(data).model_dump(mode="json")
+
+
+def _failed(code: str) -> State:
+    entry = ERRORS.get(code)
+    return State.FAILED_RETRYABLE if entry is not None and entry.retryable else State.FAILED_TERMINAL
