@@ -1,0 +1,1 @@
+"""Translations: each adapter knows one outside world and the core's words."""

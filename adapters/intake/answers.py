@@ -1,0 +1,78 @@
+"""From where an operation stands to what a model is told."""
+
+from typing import Any
+
+from adapters.intake.ports import Receipt, Registered, Standing
+from workflows.domain.errors import ERRORS, OncewardError
+from workflows.domain.lifecycle import State
+from workflows.domain.proposal import CallError, CallResult, Proposal, Status
+
+OPEN_CODES: dict[State, str] = {
+    State.PROPOSED: "operation_in_progress",
+    State.AWAITING_APPROVAL: "approval_required",
+    State.STARTED: "operation_in_progress",
+    State.UNCONFIRMED: "reconciliation_pending",
+    State.MANUAL_REVIEW: "reconciliation_pending",
+}
+"""What an open operation's call is answered meanwhile; each tells the model not to issue it again."""
+
+ASK_AGAIN_SECONDS = 5.0
+
+
+def answer_to(proposal: Proposal, found: Registered, standing: Standing | None) -> CallResult:
+    """The result of one call: a refusal, the operation's terminal result, or where it stands meanwhile."""
+    if standing is None:
+        if found.code is None:
+            raise OncewardError("internal_error")
+        return _refused(proposal, found, found.code)
+    if standing.state in OPEN_CODES:
+        return _open(proposal, standing)
+    replayed = found.receipt is Receipt.KNOWN
+    if standing.state is State.SUCCEEDED:
+        return CallResult(
+            proposal.call_id,
+            proposal.tool_name,
+            Status.SUCCEEDED,
+            data=standing.data,
+            operation_id=standing.operation_id,
+            replayed=replayed,
+        )
+    error = CallError(standing.code or "internal_error", standing.details, standing.operation_id)
+    return _failed(proposal, error, Status(standing.state.value), replayed=replayed)
+
+
+def told_of(result: CallResult) -> dict[str, Any]:
+    """One result as a caller of a door reads it: `final` False means that asking again will tell more."""
+    return {
+        "call_id": result.call_id,
+        "tool_name": result.tool_name,
+        **result.body(),
+        "operation_id": result.operation_id,
+        "final": result.final,
+        "replayed": result.replayed,
+    }
+
+
+def _open(proposal: Proposal, standing: Standing) -> CallResult:
+    code = OPEN_CODES[standing.state]
+    error = CallError(code, (), standing.operation_id, retry_after_seconds=ASK_AGAIN_SECONDS)
+    return _failed(proposal, error, Status.FAILED_RETRYABLE, final=False)
+
+
+def _refused(proposal: Proposal, found: Registered, code: str) -> CallResult:
+    status = Status.FAILED_RETRYABLE if ERRORS[code].retryable else Status.FAILED_TERMINAL
+    return _failed(proposal, CallError(code, found.details), status)
+
+
+def _failed(
+    proposal: Proposal, error: CallError, status: Status, *, final: bool = True, replayed: bool = False
+) -> CallResult:
+    return CallResult(
+        proposal.call_id,
+        proposal.tool_name,
+        status,
+        error=error,
+        operation_id=error.operation_id,
+        final=final,
+        replayed=replayed,
+    )

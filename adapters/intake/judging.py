@@ -1,0 +1,59 @@
+"""The layers of the gate that need no look outside, for one proposal: parse, exposure, schema."""
+
+from dataclasses import replace
+
+from adapters.intake.ports import Judged
+from workflows.domain.arguments import validated
+from workflows.domain.catalog import Catalog
+from workflows.domain.contract import Contract
+from workflows.domain.errors import CallRefused
+from workflows.domain.gate import Layer, Verdict
+from workflows.domain.intent import Intent, digest
+from workflows.domain.principal import Principal
+from workflows.domain.proposal import Proposal
+
+
+def judge(proposal: Proposal, position: int, principal: Principal, catalog: Catalog) -> Judged:
+    """Judge one proposal; the first layer that refuses is the last one asked."""
+    judged = Judged(proposal, position, _fingerprint(proposal), ())
+    if proposal.fault is not None:
+        return _with(judged, Verdict(Layer.PARSE, proposal.fault, proposal.fault_details))
+    judged = _with(judged, Verdict(Layer.PARSE))
+    try:
+        contract = catalog.require(proposal.tool_name, principal)
+    except CallRefused as refused:
+        return _with(judged, Verdict(Layer.EXPOSURE, refused.code))
+    judged = _with(judged, Verdict(Layer.EXPOSURE))
+    try:
+        intent = _intent(proposal, principal, contract)
+    except CallRefused as refused:
+        return _with(judged, Verdict(Layer.SCHEMA, refused.code, refused.details))
+    return replace(_with(judged, Verdict(Layer.SCHEMA)), intent=intent, writes=contract.writes)
+
+
+def _with(judged: Judged, verdict: Verdict) -> Judged:
+    return replace(judged, verdicts=(*judged.verdicts, verdict))
+
+
+def _intent(proposal: Proposal, principal: Principal, contract: Contract) -> Intent:
+    arguments = validated(contract, proposal.arguments)
+    return Intent(
+        tenant=principal.tenant,
+        subject=principal.subject,
+        agent=principal.agent,
+        scopes=tuple(sorted(principal.scopes)),
+        tool=contract.name,
+        tool_version=contract.version,
+        contract_hash=contract.hash,
+        resource=contract.resource_of(arguments),
+        # What was left out stays out: omitted and null are two meanings.
+        arguments=arguments.model_dump(exclude_unset=True),
+    )
+
+
+def _fingerprint(proposal: Proposal) -> str:
+    try:
+        return digest([proposal.tool_name, proposal.arguments, proposal.fault or ""])
+    except (TypeError, ValueError):
+        # Refused by its schema anyway; only equality with another delivery is asked of this.
+        return digest([proposal.tool_name, repr(proposal.arguments)])

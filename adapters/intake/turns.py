@@ -1,0 +1,134 @@
+"""One turn, from a provider's raw response to the messages that go back."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from adapters.envelopes.envelope import Envelope, ReadTurn
+from adapters.intake.answers import answer_to
+from adapters.intake.judging import judge
+from adapters.intake.ports import Inbox, Progress, Receipt, Registered, Standing, Starter, Turn
+from workflows.domain.catalog import Catalog
+from workflows.domain.errors import ResponseRefused
+from workflows.domain.lifecycle import ENDS, State
+from workflows.domain.principal import Principal
+from workflows.domain.proposal import CallResult
+
+log = structlog.get_logger(__name__)
+
+FIRST_LOOK_SECONDS = 0.02
+SLOWEST_LOOK_SECONDS = 0.5
+"""How often the database is asked while a caller waits: quickly at first, then every half second."""
+
+
+@dataclass(frozen=True)
+class TurnOrder:
+    """What a caller hands in. `response` is the provider's own JSON; `request_id` overrides the response's id.
+
+    `wait_seconds` is the caller's patience. With `wait_for_people` False an operation that waits for a person is
+    answered at once.
+    """
+
+    surface: str
+    response: Any
+    request_id: str | None = None
+    wait_seconds: float = 10.0
+    wait_for_people: bool = False
+
+
+@dataclass(frozen=True)
+class TurnAnswer:
+    """`append`: the exact messages to add to the conversation. `complete`: every result is final."""
+
+    request_id: str
+    results: Sequence[CallResult]
+    append: Sequence[dict[str, Any]]
+
+    @property
+    def complete(self) -> bool:
+        """Whether asking again could tell more."""
+        return all(result.final for result in self.results)
+
+
+class Turns:
+    """Takes turns; the same turn may be handed in any number of times."""
+
+    def __init__(
+        self,
+        surfaces: Mapping[str, Envelope],
+        catalog: Catalog,
+        inbox: Inbox,
+        starter: Starter,
+        progress: Progress,
+        clock: Callable[[], float],
+    ) -> None:
+        self._surfaces, self._catalog = surfaces, catalog
+        self._inbox, self._starter, self._progress = inbox, starter, progress
+        self._clock = clock
+
+    async def take(self, principal: Principal, order: TurnOrder) -> TurnAnswer:
+        """Read, judge, register, start, wait, answer.
+
+        Raises:
+            ResponseRefused: the response as a whole is unfit; nothing was registered.
+        """
+        envelope = self._envelope(order.surface)
+        read = envelope.read(order.response)
+        turn = self._judged(principal, order, read)
+        registered = await self._inbox.register(turn)
+        await self._start(turn, registered)
+        standings = await self._wait(principal, registered, order)
+        results = [
+            answer_to(call.proposal, found, standings.get(found.operation_id or ""))
+            for call, found in zip(turn.calls, registered, strict=True)
+        ]
+        return TurnAnswer(turn.request_id, results, envelope.write(read, results))
+
+    def _envelope(self, surface: str) -> Envelope:
+        if surface not in self._surfaces:
+            raise ResponseRefused("unknown_surface")
+        return self._surfaces[surface]
+
+    def _judged(self, principal: Principal, order: TurnOrder, read: ReadTurn) -> Turn:
+        request_id = order.request_id or read.request_id
+        if not request_id:
+            raise ResponseRefused("missing_request_id")
+        calls = [judge(each, position, principal, self._catalog) for position, each in enumerate(read.proposals)]
+        return Turn(principal, order.surface, request_id, calls)
+
+    async def _start(self, turn: Turn, registered: Sequence[Registered]) -> None:
+        """Start what has just been registered; what this fails to start, the relay or the next delivery will."""
+        starts = [
+            self._start_one(found, call.writes, call.proposal.tool_name, turn.principal.tenant)
+            for call, found in zip(turn.calls, registered, strict=True)
+            if found.operation_id and (found.receipt is Receipt.REGISTERED or not call.writes)
+        ]
+        for outcome in await asyncio.gather(*starts, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                log.warning("start_left_to_the_relay", failure=type(outcome).__name__)
+
+    async def _start_one(self, found: Registered, writes: bool, tool: str, tenant: str) -> None:
+        start = self._starter.start_write if writes else self._starter.start_read
+        await start(found.operation_id or "", found.intent_hash, tool, tenant)
+
+    async def _wait(
+        self, principal: Principal, registered: Sequence[Registered], order: TurnOrder
+    ) -> dict[str, Standing]:
+        wanted = [found.operation_id for found in registered if found.operation_id]
+        deadline = self._clock() + order.wait_seconds
+        pause = FIRST_LOOK_SECONDS
+        while True:
+            standings = await self._progress.standings(principal, wanted)
+            left = deadline - self._clock()
+            if left <= 0 or all(_answerable(each, order.wait_for_people) for each in standings.values()):
+                return standings
+            await asyncio.sleep(min(pause, left))
+            pause = min(pause * 1.5, SLOWEST_LOOK_SECONDS)
+
+
+def _answerable(standing: Standing, wait_for_people: bool) -> bool:
+    parked = standing.state in (State.AWAITING_APPROVAL, State.MANUAL_REVIEW)
+    return standing.state in ENDS or (parked and not wait_for_people)

@@ -1,0 +1,235 @@
+"""The claims: who may make the effect now.
+
+The operation's row is locked first and the claim's after it, in every transaction, so that two workers queue instead
+of deadlocking. Each statement that changes a claim names the owner and generation that it believes in; the count of
+rows is the verdict.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from adapters.postgres import rows
+from adapters.postgres.engine import Database
+from adapters.postgres.operations import EXECUTOR, locked, step
+from adapters.postgres.rows import NOW
+from adapters.postgres.tables import approvals, claims
+from adapters.postgres.tables import operations as operations_table
+from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState
+from workflows.domain.claim import Claim, Evidence
+from workflows.domain.effect import Dispatch, Effect, Outcome
+from workflows.domain.errors import AlreadyEnded, ApprovalMissing, ClaimHeld, ClearanceMissing, StaleGeneration
+from workflows.domain.intent import idempotency_key
+from workflows.domain.lifecycle import ENDS, State
+from workflows.domain.reconciliation import Uncertainty
+
+
+class PostgresClaims:
+    """Fits `activities.ports.Claims`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def acquire(self, operation_id: str, owner: str, lease_seconds: float) -> Claim:
+        """Take the right to the effect in one transaction; see the port for what it raises."""
+        async with self._database.transaction() as connection:
+            operation = await locked(connection, operation_id)
+            if State(operation.state) in ENDS:
+                raise AlreadyEnded
+            held = await _claim(connection, operation_id)
+            if held is None:
+                await _first_claim(connection, operation, owner, lease_seconds)
+            else:
+                await _take_over(connection, held, owner, lease_seconds)
+            await _start(connection, operation)
+            return await _acquired(connection, operation, owner)
+
+    async def begin_send(self, claim: Claim) -> None:
+        """Note that a send begins now; raises `StaleGeneration`."""
+        values = {
+            "sends": claims.c.sends + 1,
+            "first_sent_at": func.coalesce(claims.c.first_sent_at, NOW),
+            "last_sent_at": NOW,
+        }
+        await self._as_holder(claim, claims.c.lease_until > NOW, values)
+
+    async def renew(self, claim: Claim, lease_seconds: float) -> None:
+        """Prolong a live lease; a lapsed one is lost even if nobody has taken over yet."""
+        await self._as_holder(claim, claims.c.lease_until > NOW, {"lease_until": _from_now(lease_seconds)})
+
+    async def conclude(self, claim: Claim, effect: Effect) -> None:
+        """Record what the send came to; raises `StaleGeneration`."""
+        async with self._database.transaction() as connection:
+            operation = await locked(connection, claim.operation_id)
+            believed = and_(_held_by(claim), claims.c.intent_hash == operation.intent_hash)
+            await _change(connection, believed, _recorded(effect))
+            await _tell_effect(connection, operation, effect, claim.generation)
+
+    async def evidence(self, operation_id: str) -> Evidence | None:
+        """Return what is on record, None when nothing was ever claimed."""
+        async with self._database.transaction() as connection:
+            row = await _claim(connection, operation_id)
+            return None if row is None else _evidence(row)
+
+    async def conclude_by_evidence(self, operation_id: str, effect: Effect) -> None:
+        """Record what was found at the downstream, over any owner, one generation up."""
+        async with self._database.transaction() as connection:
+            operation = await locked(connection, operation_id)
+            row = await _claim(connection, operation_id)
+            if row is None or row.outcome is not None:
+                return
+            values = {**_recorded(effect), "generation": row.generation + 1, "owner": "evidence"}
+            await _change(connection, _same(operation_id, row.generation), values)
+            await _tell_effect(connection, operation, effect, row.generation + 1)
+
+    async def _as_holder(self, claim: Claim, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
+        async with self._database.transaction() as connection:
+            await _change(connection, and_(_held_by(claim), condition), values)
+
+
+async def _first_claim(connection: AsyncConnection, operation: Any, owner: str, lease_seconds: float) -> None:
+    clearance = await _fresh_clearance(connection, operation)
+    if clearance["approval_id"] is not None:
+        await _consume(connection, operation, clearance)
+    await connection.execute(
+        claims.insert().values(
+            operation_id=operation.operation_id,
+            intent_hash=operation.intent_hash,
+            idempotency_key=idempotency_key(operation.tenant, operation.tool, operation.operation_id),
+            owner=owner,
+            generation=1,
+            lease_until=_from_now(lease_seconds),
+        )
+    )
+
+
+async def _fresh_clearance(connection: AsyncConnection, operation: Any) -> dict[str, Any]:
+    age = select(func.extract("epoch", NOW - operations_table.c.cleared_at)).where(
+        operations_table.c.operation_id == operation.operation_id
+    )
+    seconds = (await connection.execute(age)).scalar_one()
+    clearance: dict[str, Any] | None = operation.clearance
+    if clearance is None or seconds is None or seconds > CLEARANCE_SECONDS:
+        raise ClearanceMissing
+    if clearance["intent_hash"] != operation.intent_hash:
+        raise ApprovalMissing
+    return clearance
+
+
+async def _consume(connection: AsyncConnection, operation: Any, clearance: dict[str, Any]) -> None:
+    """Use the grant up; it must still be exactly the one that the gate saw."""
+    used = await connection.execute(
+        update(approvals)
+        .where(
+            approvals.c.approval_id == clearance["approval_id"],
+            approvals.c.operation_id == operation.operation_id,
+            approvals.c.state == ApprovalState.GRANTED.value,
+            approvals.c.intent_hash == clearance["intent_hash"],
+            approvals.c.resource_version == clearance["resource_version"],
+            approvals.c.policy_version == clearance["policy_version"],
+            approvals.c.expires_at > NOW,
+        )
+        .values(state=ApprovalState.CONSUMED.value, consumed_generation=1)
+    )
+    if used.rowcount != 1:
+        raise ApprovalMissing
+    approval_id = clearance["approval_id"]
+    await rows.tell(
+        connection, operation.tenant, operation.operation_id, EXECUTOR, "approval.consumed", approval=approval_id
+    )
+
+
+async def _take_over(connection: AsyncConnection, held: Any, owner: str, lease_seconds: float) -> None:
+    if held.outcome is not None:
+        raise AlreadyEnded
+    values = {"owner": owner, "generation": held.generation + 1, "lease_until": _from_now(lease_seconds)}
+    lapsed = and_(_same(held.operation_id, held.generation), claims.c.lease_until <= NOW)
+    taken = await connection.execute(update(claims).where(lapsed).values(**values))
+    if taken.rowcount != 1:
+        raise ClaimHeld
+
+
+async def _start(connection: AsyncConnection, operation: Any) -> None:
+    current = State(operation.state)
+    if current is not State.STARTED:
+        await step(connection, operation.tenant, operation.operation_id, current, State.STARTED)
+
+
+async def _acquired(connection: AsyncConnection, operation: Any, owner: str) -> Claim:
+    row = await _claim(connection, operation.operation_id)
+    evidence = _evidence(row)
+    await rows.tell(
+        connection, operation.tenant, operation.operation_id, EXECUTOR, "claim.acquired", generation=row.generation
+    )
+    return Claim(operation.operation_id, owner, row.generation, evidence.dispatch, row.sends, evidence.sent)
+
+
+async def _claim(connection: AsyncConnection, operation_id: str) -> Any:
+    statement = select(
+        claims,
+        operations_table.c.tenant,
+        func.extract("epoch", NOW - claims.c.first_sent_at).label("since_first_send"),
+        func.extract("epoch", NOW - claims.c.last_sent_at).label("since_last_send"),
+        (claims.c.lease_until > NOW).label("lease_is_live"),
+    ).join_from(claims, operations_table)
+    wanted = and_(claims.c.operation_id == operation_id, claims.c.item == "")
+    return (await connection.execute(statement.where(wanted))).one_or_none()
+
+
+async def _change(connection: AsyncConnection, believed: ColumnElement[bool], values: dict[str, Any]) -> None:
+    changed = await connection.execute(update(claims).where(believed, claims.c.outcome.is_(None)).values(**values))
+    if changed.rowcount != 1:
+        raise StaleGeneration
+
+
+async def _tell_effect(connection: AsyncConnection, operation: Any, effect: Effect, generation: int) -> None:
+    current = State(operation.state)
+    if effect.outcome is Outcome.UNKNOWN and current is State.STARTED:
+        await step(connection, operation.tenant, operation.operation_id, current, State.UNCONFIRMED)
+    detail = {"generation": generation, "code": effect.code, "reference": effect.reference}
+    what = f"effect.{effect.outcome.value}"
+    await rows.tell(connection, operation.tenant, operation.operation_id, EXECUTOR, what, **detail)
+
+
+def _recorded(effect: Effect) -> dict[str, Any]:
+    values: dict[str, Any] = {"lease_until": NOW, "code": effect.code}
+    if effect.reference is not None:
+        values["reference"] = effect.reference
+    if effect.outcome is Outcome.UNKNOWN or effect.retryable:
+        return values
+    return {**values, "outcome": effect.outcome.value, "data": rows.as_text(effect.data), "concluded_at": NOW}
+
+
+def _evidence(row: Any) -> Evidence:
+    return Evidence(
+        generation=row.generation,
+        sends=row.sends,
+        sent=Uncertainty(_seconds(row.since_first_send), _seconds(row.since_last_send)),
+        lease_is_live=row.lease_is_live,
+        effect=_effect(row),
+        dispatch=Dispatch(row.operation_id, row.tenant, row.idempotency_key, row.generation),
+    )
+
+
+def _effect(row: Any) -> Effect | None:
+    if row.outcome is None:
+        return None
+    return Effect(Outcome(row.outcome), row.reference, rows.from_text(row.data), row.code)
+
+
+def _seconds(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _from_now(seconds: float) -> ColumnElement[Any]:
+    return NOW + timedelta(seconds=seconds)
+
+
+def _same(operation_id: str, generation: int) -> ColumnElement[bool]:
+    return and_(claims.c.operation_id == operation_id, claims.c.item == "", claims.c.generation == generation)
+
+
+def _held_by(claim: Claim) -> ColumnElement[bool]:
+    return and_(_same(claim.operation_id, claim.generation), claims.c.owner == claim.owner)

@@ -1,0 +1,162 @@
+"""A person's word on an approval: one transaction decides, and whoever comes second is told."""
+
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from adapters.http.back_office.ports import DecisionOutcome, Vote
+from adapters.postgres import rows
+from adapters.postgres.engine import Database
+from adapters.postgres.rows import NOW
+from adapters.postgres.tables import approvals, decisions, operations
+from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
+from workflows.domain.errors import DecisionRefused
+from workflows.domain.principal import Principal
+
+CLOSED_CODES = {
+    ApprovalState.GRANTED: "approval_already_decided",
+    ApprovalState.DENIED: "approval_already_decided",
+    ApprovalState.CONSUMED: "approval_already_decided",
+    ApprovalState.EXPIRED: "approval_expired",
+    ApprovalState.VOID: "approval_stale",
+}
+
+
+class PostgresDecisions:
+    """Counts decisions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def decide(
+        self, viewer: Principal, approval_id: str, choice: Choice, reason: str, revision: int, intent_hash: str
+    ) -> tuple[DecisionOutcome, str]:
+        """Count one person's word; returns what came of it and the operation to wake.
+
+        Raises:
+            DecisionRefused: the word did not count; see `BackOfficeStore.decide` for the codes and their order.
+        """
+        async with self._database.transaction() as connection:
+            approval = await _locked(connection, approval_id)
+            _require_approver(viewer, approval)
+            earlier = await _vote_of(connection, approval, viewer)
+            if earlier is not None and earlier.choice is choice and revision == approval.revision:
+                return replace(await _outcome(connection, approval, earlier), repeated=True), approval.operation_id
+            _require_open(approval, revision, intent_hash)
+            _require_fit(earlier, choice, reason)
+            vote = await _cast(connection, approval, viewer, choice, reason)
+            return await _count(connection, approval, vote), approval.operation_id
+
+
+async def _locked(connection: AsyncConnection, approval_id: str) -> Any:
+    passed = (approvals.c.expires_at <= NOW).label("passed")
+    asked = (operations.c.subject.label("requester"), operations.c.tenant.label("requester_tenant"))
+    statement = (
+        select(approvals, passed, *asked)
+        .join_from(approvals, operations)
+        .where(approvals.c.approval_id == approval_id)
+        .with_for_update(of=approvals)
+    )
+    approval = (await connection.execute(statement)).one_or_none()
+    if approval is None:
+        raise DecisionRefused("not_found")
+    return approval
+
+
+def _require_approver(viewer: Principal, approval: Any) -> None:
+    refusal = refusal_of_approver(viewer, approval.requester_tenant, approval.requester, approval.approver_role)
+    if refusal is not None:
+        raise DecisionRefused(refusal)
+
+
+def _require_open(approval: Any, revision: int, intent_hash: str) -> None:
+    state = ApprovalState(approval.state)
+    if state in CLOSED_CODES:
+        raise DecisionRefused(CLOSED_CODES[state])
+    if approval.passed:
+        raise DecisionRefused("approval_expired")
+    if (revision, intent_hash) != (approval.revision, approval.intent_hash):
+        raise DecisionRefused("approval_stale")
+
+
+def _require_fit(earlier: Vote | None, choice: Choice, reason: str) -> None:
+    if earlier is not None:
+        raise DecisionRefused("vote_already_cast")
+    if choice is Choice.DENY and not reason.strip():
+        raise DecisionRefused("decision_reason_required")
+
+
+async def _cast(connection: AsyncConnection, approval: Any, viewer: Principal, choice: Choice, reason: str) -> Vote:
+    statement = decisions.insert().values(
+        approval_id=approval.approval_id,
+        approver=viewer.subject,
+        approver_name=viewer.name or viewer.subject,
+        choice=choice.value,
+        reason=reason,
+    )
+    try:
+        row = (await connection.execute(statement.returning(decisions))).one()
+    except IntegrityError:
+        raise DecisionRefused("vote_already_cast") from None
+    await rows.tell(
+        connection,
+        approval.tenant,
+        approval.operation_id,
+        viewer.subject,
+        f"decision.{choice.value}",
+        approval=approval.approval_id,
+    )
+    return _vote(row)
+
+
+async def _count(connection: AsyncConnection, approval: Any, vote: Vote) -> DecisionOutcome:
+    approving = await _approving(connection, approval.approval_id)
+    state = ApprovalState.PENDING
+    if vote.choice is Choice.DENY:
+        state = ApprovalState.DENIED
+    elif approving >= approval.quorum:
+        state = ApprovalState.GRANTED
+    if state is not ApprovalState.PENDING:
+        await connection.execute(
+            update(approvals)
+            .where(approvals.c.approval_id == approval.approval_id)
+            .values(state=state.value, ended_at=NOW if state is ApprovalState.DENIED else None)
+        )
+        await rows.post(connection, approval.operation_id, "nudge")
+    return DecisionOutcome(vote, state, approving, approval.quorum)
+
+
+async def _outcome(connection: AsyncConnection, approval: Any, vote: Vote) -> DecisionOutcome:
+    approving = await _approving(connection, approval.approval_id)
+    return DecisionOutcome(vote, ApprovalState(approval.state), approving, approval.quorum)
+
+
+async def _approving(connection: AsyncConnection, approval_id: str) -> int:
+    statement = (
+        select(func.count())
+        .select_from(decisions)
+        .where(decisions.c.approval_id == approval_id, decisions.c.choice == Choice.APPROVE.value)
+    )
+    number: int = (await connection.execute(statement)).scalar_one()
+    return number
+
+
+async def _vote_of(connection: AsyncConnection, approval: Any, viewer: Principal) -> Vote | None:
+    statement = select(decisions).where(
+        decisions.c.approval_id == approval.approval_id, decisions.c.approver == viewer.subject
+    )
+    row = (await connection.execute(statement)).one_or_none()
+    return None if row is None else _vote(row)
+
+
+async def votes_on(connection: AsyncConnection, approval_id: str) -> tuple[Vote, ...]:
+    """All votes on one question, the oldest first."""
+    statement = select(decisions).where(decisions.c.approval_id == approval_id).order_by(decisions.c.decision_id)
+    return tuple(_vote(row) for row in await connection.execute(statement))
+
+
+def _vote(row: Any) -> Vote:
+    return Vote(str(row.decision_id), row.approver, row.approver_name, Choice(row.choice), row.reason, row.at)

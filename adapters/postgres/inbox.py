@@ -1,0 +1,192 @@
+"""The inbox: each proposal is registered once, with its operation and the order to start it, in one transaction."""
+
+import secrets
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from adapters.intake.ports import Judged, Receipt, Registered, Turn
+from adapters.postgres import rows
+from adapters.postgres.engine import Database
+from adapters.postgres.tables import calls, operations, outbox, verdicts
+from workflows.domain.gate import Verdict, first_refusal
+from workflows.domain.intent import Intent
+from workflows.domain.lifecycle import State
+
+START_GRACE = timedelta(seconds=2)
+"""How long the relay leaves a start to the door that registered it."""
+
+
+class PostgresInbox:
+    """Fits `adapters.intake.ports.Inbox`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def register(self, turn: Turn) -> list[Registered]:
+        """Register each call once; see the port."""
+        async with self._database.transaction() as connection:
+            registered: list[Registered] = []
+            for call in one_write_at_a_time(turn):
+                registered.append(await _register(connection, turn, call))
+            return registered
+
+
+def one_write_at_a_time(turn: Turn) -> list[Judged]:
+    """Refuse every write after the first of a turn: it may rest on the first one's success."""
+    writes = [call.position for call in turn.calls if call.writes]
+    return [_too_early(call) if call.writes and call.position != writes[0] else call for call in turn.calls]
+
+
+def _too_early(call: Judged) -> Judged:
+    verdict = Verdict(call.verdicts[-1].layer, "earlier_write_not_done")
+    return replace(call, intent=None, verdicts=(*call.verdicts[:-1], verdict))
+
+
+async def _register(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
+    if await _deliver(connection, turn, call):
+        return await _first_delivery(connection, turn, call)
+    return await _later_delivery(connection, turn, call)
+
+
+async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> bool:
+    """Write the inbox row; False when this call was delivered before. Of two at once, one waits here for the other."""
+    refusal = first_refusal(call.verdicts)
+    stored = None if refusal is None else {"code": refusal.code, "details": rows.details_to(refusal.details)}
+    statement = (
+        insert(calls)
+        .values(
+            tenant=turn.principal.tenant,
+            request_id=turn.request_id,
+            call_id=call.proposal.call_id,
+            position=call.position,
+            surface=turn.surface,
+            tool=call.proposal.tool_name,
+            proposal_hash=call.fingerprint,
+            refusal=stored,
+        )
+        .on_conflict_do_nothing()
+        .returning(calls.c.call_id)
+    )
+    return (await connection.execute(statement)).one_or_none() is not None
+
+
+async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
+    if call.intent is None:
+        await _keep_verdicts(connection, turn, call, None)
+        return _refused(call)
+    operation_id = f"op_{secrets.token_hex(12)}"
+    await _insert_operation(connection, turn, call.intent, operation_id, call.writes)
+    await connection.execute(update(calls).where(_key(turn, call)).values(operation_id=operation_id))
+    await _keep_verdicts(connection, turn, call, operation_id)
+    return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, call.intent.hash())
+
+
+async def _insert_operation(
+    connection: AsyncConnection, turn: Turn, intent: Intent, operation_id: str, writes: bool
+) -> None:
+    principal = turn.principal
+    await connection.execute(
+        operations.insert().values(
+            operation_id=operation_id,
+            tenant=principal.tenant,
+            subject=principal.subject,
+            agent=principal.agent,
+            roles=sorted(principal.roles),
+            scopes=sorted(principal.scopes),
+            tool=intent.tool,
+            tool_version=intent.tool_version,
+            contract_hash=intent.contract_hash,
+            writes=writes,
+            intent_hash=intent.hash(),
+            arguments=rows.as_text(intent.arguments),
+            resource=intent.resource,
+            state=State.PROPOSED.value,
+        )
+    )
+    actor = principal.agent or principal.subject
+    await rows.tell(connection, principal.tenant, operation_id, actor, "proposed", surface=turn.surface)
+    if writes:
+        # A lost start would be a lost write; a read is started anew by whoever asks for it again.
+        await _order_start(connection, operation_id, intent)
+
+
+async def _order_start(connection: AsyncConnection, operation_id: str, intent: Intent) -> None:
+    payload = {"intent_hash": intent.hash(), "tool": intent.tool, "tenant": intent.tenant}
+    # Due a moment later: the door starts what it registers, and the relay what the door could not.
+    due = rows.NOW + START_GRACE
+    await connection.execute(
+        outbox.insert().values(operation_id=operation_id, kind="start", payload=payload, due_at=due)
+    )
+
+
+async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
+    known = (await connection.execute(_known(turn, call))).one()
+    if _differs(known, call):
+        return Registered(call.proposal.call_id, Receipt.CONFLICT, code="idempotency_conflict")
+    counted = update(calls).where(_key(turn, call)).values(deliveries=calls.c.deliveries + 1)
+    await connection.execute(counted)
+    if known.operation_id is not None:
+        return Registered(call.proposal.call_id, Receipt.KNOWN, known.operation_id, known.intent_hash)
+    return Registered(
+        call.proposal.call_id,
+        Receipt.REFUSED,
+        code=known.refusal["code"],
+        details=rows.details_from(known.refusal["details"]),
+    )
+
+
+def _differs(known: Any, call: Judged) -> bool:
+    """The raw proposal, and whoever it was registered for, must be the same.
+
+    A delivery that would be judged otherwise today, because roles or the tool's contract have changed, still finds its
+    operation: what was registered stands.
+    """
+    if known.proposal_hash != call.fingerprint:
+        return True
+    if known.operation_id is None or call.intent is None:
+        return False
+    if known.contract_hash != call.intent.contract_hash:
+        return (known.subject, known.agent) != (call.intent.subject, call.intent.agent)
+    return bool(known.intent_hash != call.intent.hash())
+
+
+def _known(turn: Turn, call: Judged) -> Any:
+    delivered = (calls.c.proposal_hash, calls.c.refusal, calls.c.operation_id)
+    meant = (operations.c.intent_hash, operations.c.contract_hash, operations.c.subject, operations.c.agent)
+    return select(*delivered, *meant).join_from(calls, operations, isouter=True).where(_key(turn, call))
+
+
+def _key(turn: Turn, call: Judged) -> Any:
+    return (
+        (calls.c.tenant == turn.principal.tenant)
+        & (calls.c.request_id == turn.request_id)
+        & (calls.c.call_id == call.proposal.call_id)
+    )
+
+
+async def _keep_verdicts(connection: AsyncConnection, turn: Turn, call: Judged, operation_id: str | None) -> None:
+    await connection.execute(
+        verdicts.insert(),
+        [
+            {
+                "tenant": turn.principal.tenant,
+                "request_id": turn.request_id,
+                "call_id": call.proposal.call_id,
+                "operation_id": operation_id,
+                "layer": verdict.layer.value,
+                "code": verdict.code,
+            }
+            for verdict in call.verdicts
+        ],
+    )
+
+
+def _refused(call: Judged) -> Registered:
+    refusal = first_refusal(call.verdicts)
+    code = refusal.code if refusal else "internal_error"
+    return Registered(call.proposal.call_id, Receipt.REFUSED, code=code, details=refusal.details if refusal else ())

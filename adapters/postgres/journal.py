@@ -1,0 +1,37 @@
+"""Every call of a handler, counted before it is made."""
+
+from sqlalchemy import func, update
+
+from adapters.postgres.engine import Database
+from adapters.postgres.operations import locked, step
+from adapters.postgres.tables import handler_calls
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation
+
+
+class PostgresJournal:
+    """Fits `activities.ports.Journal`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def began(self, operation: Operation, generation: int) -> int:
+        """Write the entry; a read, which needs no claim, steps to started here."""
+        async with self._database.transaction() as connection:
+            row = await locked(connection, operation.operation_id)
+            if State(row.state) is State.PROPOSED:
+                await step(connection, row.tenant, operation.operation_id, State.PROPOSED, State.STARTED)
+            statement = handler_calls.insert().values(
+                operation_id=operation.operation_id, tool=operation.tool, generation=generation
+            )
+            entry: int = (await connection.execute(statement.returning(handler_calls.c.entry))).scalar_one()
+            return entry
+
+    async def ended(self, entry: int, outcome: str) -> None:
+        """Close the entry."""
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                update(handler_calls)
+                .where(handler_calls.c.entry == entry)
+                .values(ended_at=func.clock_timestamp(), outcome=outcome)
+            )

@@ -1,0 +1,134 @@
+"""The stored operations, as the steps need them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from adapters.postgres import rows
+from adapters.postgres.engine import Database
+from adapters.postgres.tables import operations
+from adapters.postgres.tables import verdicts as verdicts_table
+from workflows.domain.approval import Clearance
+from workflows.domain.errors import CallRefused
+from workflows.domain.gate import Verdict
+from workflows.domain.lifecycle import ENDS, NEXT, State, advance
+from workflows.domain.operation import Operation, Settlement
+
+EXECUTOR = "executor"
+"""The actor of everything that no person did."""
+
+
+class PostgresOperations:
+    """Fits `activities.ports.Operations`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def load(self, operation_id: str) -> Operation:
+        """Return the operation; raises `CallRefused("not_found")`."""
+        async with self._database.transaction() as connection:
+            return rows.operation_from(await _row(connection, operation_id))
+
+    async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
+        """Keep the verdicts, and the clearance when there is one."""
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                verdicts_table.insert(),
+                [
+                    {
+                        "tenant": operation.principal.tenant,
+                        "operation_id": operation.operation_id,
+                        "layer": verdict.layer.value,
+                        "code": verdict.code,
+                    }
+                    for verdict in verdicts
+                ],
+            )
+            await connection.execute(
+                update(operations)
+                .where(operations.c.operation_id == operation.operation_id)
+                .values(clearance=_clearance(clearance), cleared_at=func.now() if clearance else None)
+            )
+
+    async def move(self, operation_id: str, state: State) -> State:
+        """Step to `state` if the lifecycle allows it; returns where the operation then stands."""
+        async with self._database.transaction() as connection:
+            row = await locked(connection, operation_id)
+            current = State(row.state)
+            if state not in NEXT[current]:
+                return current
+            await step(connection, row.tenant, operation_id, current, state)
+            return state
+
+    async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
+        """Write the terminal result once, with its event in the outbox."""
+        async with self._database.transaction() as connection:
+            row = await locked(connection, operation_id)
+            current = State(row.state)
+            if current in ENDS:
+                return _ending(row)
+            await _write_ending(connection, row.tenant, operation_id, current, ending)
+            return ending
+
+
+async def step(
+    connection: AsyncConnection, tenant: str, operation_id: str, current: State, following: State, **values: Any
+) -> None:
+    """Move one locked operation and tell its timeline, in the caller's transaction."""
+    advance(current, following)
+    await connection.execute(
+        update(operations)
+        .where(operations.c.operation_id == operation_id)
+        .values(state=following.value, updated_at=func.now(), **values)
+    )
+    await rows.tell(connection, tenant, operation_id, EXECUTOR, following.value)
+
+
+async def _write_ending(
+    connection: AsyncConnection, tenant: str, operation_id: str, current: State, ending: Settlement
+) -> None:
+    await step(
+        connection,
+        tenant,
+        operation_id,
+        current,
+        ending.state,
+        code=ending.code,
+        details=rows.details_to(ending.details),
+        result=None if ending.data is None else rows.as_text(ending.data),
+        reference=ending.reference,
+        ended_at=func.now(),
+    )
+    await rows.post(connection, operation_id, "event", what="operation.settled", state=ending.state.value)
+
+
+async def locked(connection: AsyncConnection, operation_id: str) -> Any:
+    """Return the operation's row, locked until the caller's transaction ends."""
+    return await _row(connection, operation_id, lock=True)
+
+
+async def _row(connection: AsyncConnection, operation_id: str, *, lock: bool = False) -> Any:
+    statement = select(operations).where(operations.c.operation_id == operation_id)
+    row = (await connection.execute(statement.with_for_update() if lock else statement)).one_or_none()
+    if row is None:
+        raise CallRefused("not_found")
+    return row
+
+
+def _ending(row: Any) -> Settlement:
+    data = None if row.result is None else rows.from_text(row.result)
+    return Settlement(State(row.state), row.code, rows.details_from(row.details), data, row.reference)
+
+
+def _clearance(clearance: Clearance | None) -> dict[str, Any] | None:
+    if clearance is None:
+        return None
+    binding = clearance.binding
+    return {
+        "intent_hash": binding.intent_hash,
+        "resource_version": binding.resource_version,
+        "policy_version": binding.policy_version,
+        "approval_id": clearance.approval_id,
+    }

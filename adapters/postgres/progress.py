@@ -1,0 +1,44 @@
+"""Where operations stand, for doors that wait and callers who ask."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select
+
+from adapters.intake.ports import Standing
+from adapters.postgres import rows
+from adapters.postgres.engine import Database
+from adapters.postgres.tables import operations
+from workflows.domain.lifecycle import State
+from workflows.domain.principal import Principal
+
+
+class PostgresProgress:
+    """Fits `adapters.intake.ports.Progress`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def standings(self, principal: Principal, operation_ids: Sequence[str]) -> dict[str, Standing]:
+        """Return where these operations stand; those of another tenant or user look absent."""
+        if not operation_ids:
+            return {}
+        statement = select(operations).where(
+            operations.c.operation_id.in_(operation_ids),
+            operations.c.tenant == principal.tenant,
+            operations.c.subject == principal.subject,
+        )
+        async with self._database.transaction() as connection:
+            return {row.operation_id: _standing(row) for row in await connection.execute(statement)}
+
+
+def _standing(row: Any) -> Standing:
+    return Standing(
+        operation_id=row.operation_id,
+        tool=row.tool,
+        state=State(row.state),
+        code=row.code,
+        details=rows.details_from(row.details),
+        data=None if row.result is None else rows.from_text(row.result),
+        reference=row.reference,
+    )

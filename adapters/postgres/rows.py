@@ -1,0 +1,88 @@
+"""From rows to the core's values and back."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import DateTime, Row, func
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from adapters.postgres.tables import events, outbox
+from workflows.domain.errors import Detail
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation
+from workflows.domain.principal import Principal
+
+NOW = func.clock_timestamp(type_=DateTime(timezone=True))
+"""The database's clock at this statement, not at the transaction's begin: a lock may have been waited for."""
+
+
+def as_text(value: Any) -> str:
+    """JSON for a text column: integers exact, decimals as strings with a tag."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_tagged)
+
+
+def from_text(value: str) -> Any:
+    """The value that `as_text` wrote."""
+    return json.loads(value, object_hook=_untagged)
+
+
+def operation_from(row: Row[Any]) -> Operation:
+    """An operation from a row of the operations table."""
+    principal = Principal(
+        tenant=row.tenant,
+        subject=row.subject,
+        roles=frozenset(row.roles),
+        scopes=frozenset(row.scopes),
+        agent=row.agent,
+    )
+    return Operation(
+        operation_id=row.operation_id,
+        principal=principal,
+        tool=row.tool,
+        tool_version=row.tool_version,
+        contract_hash=row.contract_hash,
+        intent_hash=row.intent_hash,
+        arguments=from_text(row.arguments),
+        resource=row.resource,
+        state=State(row.state),
+        code=row.code,
+        result=None if row.result is None else from_text(row.result),
+        reference=row.reference,
+    )
+
+
+def details_to(details: tuple[Detail, ...]) -> list[dict[str, str]] | None:
+    """Details for a JSON column, None when there are none."""
+    return [{"path": d.path, "code": d.code, "expected": d.expected} for d in details] or None
+
+
+def details_from(value: list[dict[str, str]] | None) -> tuple[Detail, ...]:
+    """Details from a JSON column."""
+    return tuple(Detail(**detail) for detail in value or ())
+
+
+async def tell(
+    connection: AsyncConnection, tenant: str, operation_id: str, actor: str, what: str, **detail: Any
+) -> None:
+    """Write one line of the operation's timeline, in the caller's transaction."""
+    await connection.execute(
+        events.insert().values(tenant=tenant, operation_id=operation_id, actor=actor, what=what, detail=detail)
+    )
+
+
+async def post(connection: AsyncConnection, operation_id: str, kind: str, **payload: Any) -> int:
+    """Put one message in the outbox, in the caller's transaction; returns its number."""
+    statement = outbox.insert().values(operation_id=operation_id, kind=kind, payload=payload)
+    message_id: int = (await connection.execute(statement.returning(outbox.c.message_id))).scalar_one()
+    return message_id
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return {"$decimal": str(value)}
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def _untagged(value: dict[str, Any]) -> Any:
+    return Decimal(value["$decimal"]) if value.keys() == {"$decimal"} else value

@@ -1,0 +1,204 @@
+"""The tables, each with its sentence. The migrations make them; a test holds the two together."""
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+
+metadata = MetaData()
+
+OPERATION_ID = "operations.operation_id"
+
+
+def _now(name: str) -> "Column[Any]":
+    return Column(name, DateTime(timezone=True), nullable=False, server_default=func.now())
+
+
+def _moment(name: str) -> "Column[Any]":
+    return Column(name, DateTime(timezone=True))
+
+
+operations = Table(
+    "operations",
+    metadata,
+    Column("operation_id", Text, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("agent", Text, nullable=False, server_default=""),
+    Column("roles", ARRAY(Text), nullable=False),
+    Column("scopes", ARRAY(Text), nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("tool_version", Text, nullable=False),
+    Column("contract_hash", Text, nullable=False),
+    Column("writes", Boolean, nullable=False),
+    Column("intent_hash", Text, nullable=False),
+    Column("arguments", Text, nullable=False),
+    Column("resource", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("code", Text),
+    Column("details", JSONB),
+    Column("result", Text),
+    Column("reference", Text),
+    Column("clearance", JSONB),
+    _moment("cleared_at"),
+    _now("created_at"),
+    _now("updated_at"),
+    _moment("ended_at"),
+    Index("operations_by_tenant", "tenant", text("created_at DESC")),
+    Index("open_operations", "state", "created_at", postgresql_where=text("ended_at IS NULL")),
+    comment="One logical act: what was meant, by whom, where it stands and how it ended.",
+)
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("tenant", Text, primary_key=True),
+    Column("request_id", Text, primary_key=True),
+    Column("call_id", Text, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("surface", Text, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("proposal_hash", Text, nullable=False),
+    Column("operation_id", Text, ForeignKey(OPERATION_ID)),
+    Column("refusal", JSONB),
+    Column("deliveries", Integer, nullable=False, server_default="1"),
+    _now("created_at"),
+    Index("calls_by_operation", "operation_id"),
+    comment="The inbox: every proposal that was ever delivered, and the operation or the refusal that it became.",
+)
+
+verdicts = Table(
+    "verdicts",
+    metadata,
+    Column("verdict_id", BigInteger, Identity(), primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("request_id", Text),
+    Column("call_id", Text),
+    Column("operation_id", Text, ForeignKey(OPERATION_ID)),
+    Column("layer", Text, nullable=False),
+    Column("code", Text),
+    _now("at"),
+    Index("verdicts_by_operation", "operation_id"),
+    comment="What each layer of the gate said of a call; code is null when it let the call pass.",
+)
+
+approvals = Table(
+    "approvals",
+    metadata,
+    Column("approval_id", Text, primary_key=True),
+    Column("operation_id", Text, ForeignKey(OPERATION_ID), nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("intent_hash", Text, nullable=False),
+    Column("resource_version", Text, nullable=False),
+    Column("policy_version", Text, nullable=False),
+    Column("approver_role", Text, nullable=False),
+    Column("quorum", Integer, nullable=False),
+    Column("impact", JSONB, nullable=False),
+    Column("why", Text, nullable=False),
+    _now("asked_at"),
+    Column("expires_at", DateTime(timezone=True), nullable=False),
+    _moment("ended_at"),
+    Column("consumed_generation", Integer),
+    UniqueConstraint("operation_id", "revision", name="approvals_revision"),
+    Index("one_open_approval", "operation_id", unique=True, postgresql_where=text("state IN ('pending', 'granted')")),
+    Index("pending_approvals", "tenant", "asked_at", postgresql_where=text("state = 'pending'")),
+    comment="A question to the approvers, bound to one intent, one version of the resource and one policy.",
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("decision_id", BigInteger, Identity(), primary_key=True),
+    Column("approval_id", Text, ForeignKey("approvals.approval_id"), nullable=False),
+    Column("approver", Text, nullable=False),
+    Column("approver_name", Text, nullable=False),
+    Column("choice", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _now("at"),
+    UniqueConstraint("approval_id", "approver", name="one_decision_each"),
+    comment="What one person said to one question.",
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("operation_id", Text, ForeignKey(OPERATION_ID), primary_key=True),
+    Column("item", Text, primary_key=True, server_default=""),
+    Column("intent_hash", Text, nullable=False),
+    Column("idempotency_key", Text, nullable=False, unique=True),
+    Column("owner", Text, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("lease_until", DateTime(timezone=True), nullable=False),
+    Column("sends", Integer, nullable=False, server_default="0"),
+    _moment("first_sent_at"),
+    _moment("last_sent_at"),
+    Column("outcome", Text),
+    Column("code", Text),
+    Column("reference", Text),
+    Column("data", Text),
+    _moment("concluded_at"),
+    comment="The right to make one effect: who holds it, in which generation, until when, and what came of it.",
+)
+
+handler_calls = Table(
+    "handler_calls",
+    metadata,
+    Column("entry", BigInteger, Identity(), primary_key=True),
+    Column("operation_id", Text, ForeignKey(OPERATION_ID), nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("generation", Integer, nullable=False),
+    _now("began_at"),
+    _moment("ended_at"),
+    Column("outcome", Text),
+    Index("handler_calls_by_operation", "operation_id"),
+    comment="Every time a tool's handler was called, written before the call.",
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("message_id", BigInteger, Identity(), primary_key=True),
+    Column("operation_id", Text, ForeignKey(OPERATION_ID), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("payload", JSONB, nullable=False),
+    _now("created_at"),
+    _now("due_at"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("failure", Text),
+    _moment("sent_at"),
+    _moment("set_aside_at"),
+    Index("outbox_due", "due_at", postgresql_where=text("sent_at IS NULL AND set_aside_at IS NULL")),
+    Index("outbox_by_operation", "operation_id"),
+    comment="What must go out because of a change that is already committed.",
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("event_id", BigInteger, Identity(), primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("operation_id", Text, ForeignKey(OPERATION_ID), nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("detail", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
+    _now("at"),
+    Index("events_by_operation", "operation_id", "event_id"),
+    comment="The timeline of each operation: who did what, when; codes and ids only.",
+)

@@ -1,0 +1,1 @@
+"""Temporal: starting, waking and running the durable part."""

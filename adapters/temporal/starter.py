@@ -1,0 +1,91 @@
+"""Start-or-attach: however often an operation is started, one workflow carries it."""
+
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.common import (
+    ActivityIDConflictPolicy,
+    ActivityIDReusePolicy,
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
+from temporalio.exceptions import ActivityAlreadyStartedError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from workflows import contracts
+from workflows.messages import OperationRef
+
+TOOL = SearchAttributeKey.for_keyword("OncewardTool")
+TENANT = SearchAttributeKey.for_keyword("OncewardTenant")
+STATE = SearchAttributeKey.for_keyword("OncewardState")
+
+RPC_TIMEOUT = timedelta(seconds=10)
+"""A start or signal that takes longer is left to the relay's next try."""
+
+
+class TemporalStarter:
+    """Fits `adapters.intake.ports.Starter`, and wakes workflows."""
+
+    def __init__(self, client: Client, task_queue: str) -> None:
+        self._client, self._task_queue = client, task_queue
+
+    async def start_write(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
+        """Start the operation's workflow, or find it running or done.
+
+        A workflow that failed or was terminated may be started again: what it may do is for the claim to say.
+        """
+        try:
+            await self._client.start_workflow(
+                contracts.EXECUTE_OPERATION,
+                OperationRef(operation_id, intent_hash),
+                id=operation_id,
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                search_attributes=_attributes(tool, tenant),
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except WorkflowAlreadyStartedError:
+            return
+
+    async def start_read(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
+        """Start the read as an activity of its own, or find it running or done."""
+        call = contracts.CALLS[contracts.READ]
+        try:
+            await self._client.start_activity(
+                contracts.READ,
+                OperationRef(operation_id, intent_hash),
+                id=operation_id,
+                task_queue=self._task_queue,
+                start_to_close_timeout=call.start_to_close,
+                schedule_to_close_timeout=contracts.READ_DEADLINE,
+                retry_policy=call.retry,
+                id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
+                id_reuse_policy=ActivityIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                search_attributes=_attributes(tool, tenant),
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except ActivityAlreadyStartedError:
+            return
+
+    async def nudge(self, operation_id: str) -> None:
+        """Wake the operation's workflow so that it looks at the database; one that has ended needs no waking."""
+        handle = self._client.get_workflow_handle(operation_id)
+        try:
+            await handle.signal(contracts.NUDGE, rpc_timeout=RPC_TIMEOUT)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+
+
+def _attributes(tool: str, tenant: str) -> TypedSearchAttributes:
+    return TypedSearchAttributes(
+        [
+            SearchAttributePair(TOOL, tool),
+            SearchAttributePair(TENANT, tenant),
+            SearchAttributePair(STATE, "proposed"),
+        ]
+    )
