@@ -1,0 +1,18 @@
+"""The surfaces: each module translates one provider API between its envelope and the core's words.
+
+To add a surface, write one module with `SURFACE`, `read`, `write` and `render` (see `envelope.Envelope`): a table of
+its stop signals, its own field names and nothing of another surface's, no SDK, no I/O. List it in `SURFACES`, give it
+its own messages in `tests/unit/test_envelope_<surface>.py`, and let the provider's official models judge what it writes
+in `tests/contract/test_official_models_accept.py`.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from adapters.envelopes import anthropic_messages, openai_chat
+from adapters.envelopes.envelope import Envelope
+
+_MODULES: Final[tuple[Envelope, ...]] = (anthropic_messages, openai_chat)
+
+SURFACES: Final[Mapping[str, Envelope]] = MappingProxyType({module.SURFACE: module for module in _MODULES})

@@ -1,0 +1,232 @@
+"""Anthropic Messages: what is read, refused and written."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from adapters.envelopes import anthropic_messages
+from adapters.envelopes.envelope import ToolDefinition
+from tests.unit.three_reads import PROPOSALS, RESPONSES, RESULTS, message, tool_use
+from workflows.domain.errors import CorrelationBroken, ResponseRefused
+from workflows.domain.proposal import CallResult, Proposal, Status
+
+WEATHER = tool_use(PROPOSALS[0])
+STOCK = tool_use(PROPOSALS[1])
+TEXT = {"type": "text", "text": "One moment."}
+SERVER_SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "ACME"}}
+SERVER_FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+HOSTED = {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "ask", "server_name": "wiki", "input": {}}
+HOSTED_RESULT = {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": False, "content": []}
+
+
+def code_of(response: Any) -> str:
+    with pytest.raises(ResponseRefused) as refused:
+        anthropic_messages.read(response)
+    return refused.value.code
+
+
+def without(block: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in block.items() if name != key}
+
+
+@pytest.mark.parametrize("stop_reason", ["end_turn", "stop_sequence", None, "soon_to_be_invented"])
+def test_an_answer_without_calls_gives_no_proposals(stop_reason: str | None) -> None:
+    turn = anthropic_messages.read(message(TEXT, stop_reason=stop_reason))
+    assert turn.proposals == ()
+    assert anthropic_messages.write(turn, []) == [{"role": "assistant", "content": [TEXT]}]
+
+
+def test_an_answer_without_calls_takes_no_results() -> None:
+    turn = anthropic_messages.read(message(TEXT, stop_reason="end_turn"))
+    with pytest.raises(CorrelationBroken):
+        anthropic_messages.write(turn, RESULTS)
+
+
+def test_text_between_calls_hides_none_of_them() -> None:
+    turn = anthropic_messages.read(message(TEXT, WEATHER, TEXT, STOCK, TEXT))
+    assert turn.proposals == PROPOSALS[:2]
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "code"),
+    [
+        ("max_tokens", "incomplete_response"),
+        ("model_context_window_exceeded", "incomplete_response"),
+        ("refusal", "refused_response"),
+        ("pause_turn", "paused_response"),
+        ("compaction", "paused_response"),
+    ],
+)
+@pytest.mark.parametrize("blocks", [(TEXT,), (WEATHER,), (WEATHER, STOCK)])
+def test_a_response_that_was_broken_off_runs_nothing(
+    stop_reason: str, code: str, blocks: tuple[dict[str, Any], ...]
+) -> None:
+    assert code_of(message(*blocks, stop_reason=stop_reason)) == code
+
+
+@pytest.mark.parametrize("stop_reason", ["end_turn", "stop_sequence", None, "", 1, ["tool_use"], "soon_to_be_invented"])
+def test_calls_that_the_stop_reason_does_not_announce_are_not_run(stop_reason: Any) -> None:
+    assert code_of(message(WEATHER, stop_reason=stop_reason)) == "unknown_stop_signal"
+
+
+@pytest.mark.parametrize("blocks", [(), (TEXT,), (SERVER_SEARCH, SERVER_FOUND)])
+def test_a_signal_for_calls_without_calls_is_an_error(blocks: tuple[dict[str, Any], ...]) -> None:
+    assert code_of(message(*blocks)) == "missing_tool_calls"
+
+
+def test_a_cut_response_is_called_incomplete_even_if_its_last_call_is_misshapen() -> None:
+    assert code_of(message(WEATHER, without(STOCK, "input"), stop_reason="max_tokens")) == "incomplete_response"
+
+
+@pytest.mark.parametrize("second", [WEATHER, {**STOCK, "id": "call-weather"}])
+def test_one_id_for_two_calls_refuses_both(second: dict[str, Any]) -> None:
+    assert code_of(message(WEATHER, second)) == "duplicate_call_id"
+
+
+@pytest.mark.parametrize("call_id", [None, "", 7, ["call-weather"], {}])
+def test_a_call_that_cannot_be_answered_refuses_the_response(call_id: Any) -> None:
+    assert code_of(message(STOCK, {**WEATHER, "id": call_id})) == "missing_call_id"
+    assert code_of(message(STOCK, without(WEATHER, "id"))) == "missing_call_id"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        without(WEATHER, "name"),
+        {**WEATHER, "name": ""},
+        {**WEATHER, "name": 7},
+        without(WEATHER, "input"),
+        {**WEATHER, "input": None},
+        {**WEATHER, "input": '{"city":"Seoul"}'},
+        {**WEATHER, "input": []},
+    ],
+)
+def test_a_call_of_another_shape_refuses_the_response(broken: dict[str, Any]) -> None:
+    assert code_of(message(STOCK, broken)) == "malformed_tool_calls"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        message(stop_reason="end_turn", type="error"),
+        message(stop_reason="end_turn", role="user"),
+        message(stop_reason="end_turn", content="text"),
+        message(stop_reason="end_turn", content=None),
+        message(stop_reason="end_turn", content=["text"]),
+        message({"text": "no type"}, stop_reason="end_turn"),
+        message({"type": ["tool_use"]}, stop_reason="end_turn"),
+    ],
+)
+def test_a_message_of_another_shape_is_refused(response: dict[str, Any]) -> None:
+    assert code_of(response) == "malformed_envelope"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "device_tool_use"},
+        {"type": "function_call", "id": "x", "name": "get_weather"},
+        {"type": "function_call", "id": "x", "input": {}},
+    ],
+)
+def test_an_unknown_block_that_might_be_a_call_refuses_the_response(block: dict[str, Any]) -> None:
+    assert code_of(message(block, stop_reason="end_turn")) == "unknown_block_type"
+    assert code_of(message(WEATHER, block)) == "unknown_block_type"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "aside", "id": "a1", "mood": "calm"},
+        {"type": "dreaming_tool_result", "id": "r1", "tool_use_id": "srvtoolu_1", "name": "dreaming"},
+    ],
+)
+def test_an_unknown_block_that_cannot_be_a_call_is_echoed(block: dict[str, Any]) -> None:
+    assert anthropic_messages.read(message(block, WEATHER)).echo[0]["content"] == [block, WEATHER]
+
+
+def test_work_of_the_provider_is_neither_run_nor_answered() -> None:
+    blocks = (HOSTED, HOSTED_RESULT, SERVER_SEARCH, SERVER_FOUND, {"type": "container_upload", "file_id": "f"}, WEATHER)
+    turn = anthropic_messages.read(message(*blocks))
+    assert turn.proposals == PROPOSALS[:1]
+    assert turn.echo[0]["content"] == list(blocks)
+
+
+def test_a_call_made_by_the_providers_own_code_is_a_call() -> None:
+    called = tool_use(PROPOSALS[0], caller={"type": "code_execution_20260521", "tool_id": "srvtoolu_1"})
+    assert anthropic_messages.read(message(called)).proposals == PROPOSALS[:1]
+
+
+def test_a_call_inside_a_toolset_is_refused_because_its_name_is_not_its_whole_name() -> None:
+    assert code_of(message(tool_use(PROPOSALS[0], toolset_name="browser"))) == "unsupported_call_type"
+    assert anthropic_messages.read(message(tool_use(PROPOSALS[0], toolset_name=None))).proposals == PROPOSALS[:1]
+
+
+def test_thinking_signatures_and_unknown_keys_are_echoed_as_they_came() -> None:
+    blocks: list[dict[str, Any]] = [
+        {"type": "thinking", "thinking": "weather first", "signature": "EuYBCkQ=="},
+        {"type": "redacted_thinking", "data": "AAEC"},
+        {**TEXT, "citations": None},
+        {**WEATHER, "caller": {"type": "direct"}, "x_vendor": [1, {"deep": Decimal("1.50")}]},
+    ]
+    turn = anthropic_messages.read(message(*blocks))
+    assert turn.echo == ({"role": "assistant", "content": blocks},)
+
+
+def test_numbers_of_the_input_keep_their_value() -> None:
+    given = {"big": 2**53 + 1, "decimal": Decimal("0.10"), "float": 0.1}
+    [proposal] = anthropic_messages.read(message({**WEATHER, "input": given})).proposals
+    assert proposal.arguments == {"big": 2**53 + 1, "decimal": Decimal("0.10"), "float": Decimal("0.1")}
+    assert [type(value) for value in proposal.arguments.values()] == [int, Decimal, Decimal]
+
+
+@pytest.mark.parametrize(
+    ("value", "detail"),
+    [(float("nan"), "non_finite_number"), ("\ud83d", "lone_surrogate"), ({1: "one"}, "not_json")],
+)
+def test_an_input_that_is_no_strict_json_spoils_its_own_call_only(value: Any, detail: str) -> None:
+    spoilt, sound = anthropic_messages.read(message({**WEATHER, "input": {"v": value}}, STOCK)).proposals
+    assert (spoilt.fault, spoilt.fault_details[0].code) == ("invalid_arguments_json", detail)
+    assert spoilt.arguments is None
+    assert sound == PROPOSALS[1]
+
+
+def test_long_ids_and_unknown_tools_pass_through() -> None:
+    strange = Proposal("x" * 300, "multi_tool_use.parallel", {})
+    assert anthropic_messages.read(message(tool_use(strange))).proposals == (strange,)
+
+
+def test_a_response_without_an_id_has_no_request_id() -> None:
+    assert anthropic_messages.read({"content": [WEATHER], "stop_reason": "tool_use"}).request_id is None
+
+
+def test_all_answers_stand_in_one_user_message_in_call_order() -> None:
+    turn = anthropic_messages.read(RESPONSES["anthropic-messages"])
+    echo, answer = anthropic_messages.write(turn, RESULTS)
+    assert echo == turn.echo[0]
+    assert answer["role"] == "user"
+    assert [(b["type"], b["tool_use_id"], b["is_error"]) for b in answer["content"]] == [
+        ("tool_result", "call-weather", False),
+        ("tool_result", "call-stock", True),
+        ("tool_result", "call-news", True),
+    ]
+    assert json.loads(answer["content"][0]["content"]) == RESULTS[2].body()
+    assert json.loads(answer["content"][1]["content"])["error"]["retry_after_seconds"] == 0.5
+
+
+def test_an_amount_is_written_with_every_digit_that_it_has() -> None:
+    turn = anthropic_messages.read(message(WEATHER))
+    data = {"amount": Decimal("10.10"), "city": "서울"}
+    _, answer = anthropic_messages.write(turn, [CallResult("call-weather", "get_weather", Status.SUCCEEDED, data)])
+    assert answer["content"][0]["content"] == '{"status":"succeeded","data":{"amount":10.10,"city":"서울"}}'
+
+
+def test_a_definition_is_listed_under_its_input_schema() -> None:
+    schema = {"type": "object", "properties": {}}
+    assert anthropic_messages.render(ToolDefinition("get_weather", "Reads the weather.", schema)) == {
+        "name": "get_weather",
+        "description": "Reads the weather.",
+        "input_schema": schema,
+    }

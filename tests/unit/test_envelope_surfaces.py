@@ -1,0 +1,107 @@
+"""What holds on every surface."""
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from adapters.envelopes import SURFACES, stop_signal
+from adapters.envelopes.envelope import ToolDefinition
+from adapters.envelopes.stop_signal import Calls, Meaning, Signal
+from tests.unit.three_reads import PROPOSALS, RESPONSES, RESULTS
+from workflows.domain.errors import ERRORS, InvalidConfiguration, ResponseRefused
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
+WRITTEN_STATUSES: dict[str, Callable[[list[dict[str, Any]]], list[tuple[str, str]]]] = {
+    "anthropic-messages": lambda messages: [
+        (block["tool_use_id"], json.loads(block["content"])["status"]) for block in messages[-1]["content"]
+    ],
+    "openai-chat": lambda messages: [(m["tool_call_id"], json.loads(m["content"])["status"]) for m in messages[1:]],
+}
+
+every_surface = pytest.mark.parametrize("surface", SURFACES)
+
+
+@every_surface
+def test_the_same_three_proposals_are_read_from_every_surface(surface: str) -> None:
+    turn = SURFACES[surface].read(RESPONSES[surface])
+    assert turn.proposals == PROPOSALS
+    assert (turn.surface, turn.request_id) == (surface, RESPONSES[surface]["id"])
+
+
+@every_surface
+def test_a_partial_failure_stays_with_its_call(surface: str) -> None:
+    envelope = SURFACES[surface]
+    messages = envelope.write(envelope.read(RESPONSES[surface]), RESULTS)
+    assert WRITTEN_STATUSES[surface](messages) == [
+        ("call-weather", "succeeded"),
+        ("call-stock", "failed_retryable"),
+        ("call-news", "failed_terminal"),
+    ]
+
+
+@every_surface
+def test_reading_and_writing_leave_the_response_as_it_was(surface: str) -> None:
+    response = copy.deepcopy(RESPONSES[surface])
+    turn = SURFACES[surface].read(response)
+    SURFACES[surface].write(turn, RESULTS)
+    assert response == RESPONSES[surface]
+
+
+@every_surface
+@pytest.mark.parametrize("nonsense", [None, "", "text", 7, True, [], [{}], {}, {"error": {"type": "overloaded_error"}}])
+def test_nonsense_is_no_envelope(surface: str, nonsense: Any) -> None:
+    with pytest.raises(ResponseRefused) as refused:
+        SURFACES[surface].read(nonsense)
+    assert refused.value.code == "malformed_envelope"
+
+
+@every_surface
+def test_a_refusal_says_where_and_what_was_expected_but_not_what_came(surface: str) -> None:
+    with pytest.raises(ResponseRefused) as refused:
+        SURFACES[surface].read({"content": "s3cret", "choices": "s3cret"})
+    [detail] = refused.value.details
+    assert detail.path in {"/content", "/choices"}
+    assert "s3cret" not in repr(refused.value.details)
+
+
+@every_surface
+@pytest.mark.parametrize("name", ["", "dots.are.refused", "with space", "x" * 65, "line\n", "naïve"])
+def test_a_name_that_some_surface_refuses_is_not_rendered(surface: str, name: str) -> None:
+    with pytest.raises(InvalidConfiguration):
+        SURFACES[surface].render(ToolDefinition(name, "No such tool.", SCHEMA))
+
+
+def test_parameters_are_always_an_object() -> None:
+    with pytest.raises(InvalidConfiguration):
+        ToolDefinition("get_weather", "Reads the weather.", {"type": "array"})
+
+
+@pytest.mark.parametrize("word", [None, 0, True, [], {}, "", "TOOL_USE", "tool_use ", "soon_to_be_invented"])
+def test_a_word_outside_the_table_announces_no_calls(word: Any) -> None:
+    signal = stop_signal.look_up({"tool_use": Signal(Meaning.COMPLETE, Calls.ALWAYS)}, word)
+    assert signal == Signal(Meaning.UNKNOWN, Calls.NEVER)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "incomplete_response",
+        "refused_response",
+        "paused_response",
+        "unknown_stop_signal",
+        "malformed_envelope",
+        "missing_tool_calls",
+        "malformed_tool_calls",
+        "missing_call_id",
+        "duplicate_call_id",
+        "unknown_block_type",
+        "unsupported_call_type",
+        "invalid_arguments_json",
+    ],
+)
+def test_every_code_that_a_surface_gives_stands_in_the_catalogue(code: str) -> None:
+    assert code in ERRORS
