@@ -1,0 +1,30 @@
+# `make` lists the targets. Each sets up what it needs; Python 3.11, make and a network are enough to begin with.
+PYTHON ?= python3
+RUN := .venv/bin/python
+
+# Prints the verdict of a target as its last line and passes its exit code on.
+verdict = && echo "make $@: passed" || { code=$$?; echo "make $@: FAILED" >&2; exit $$code; }
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-browser demo test dev check
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+setup: ## Make .venv with everything in it (done by the other targets, again only after a change of uv.lock)
+	@$(PYTHON) .ci/bootstrap.py
+
+setup-browser: setup ## Find or install the browser of the browser tests
+	@$(RUN) .ci/browser.py
+
+demo: setup ## Run the demonstration: real servers, a scripted model, faults, and what came of them
+	@$(RUN) -m examples.demo $(verdict)
+
+dev: setup ## Start everything on this machine and stay; ARGS="--port 8080" for options
+	@$(RUN) -m worker.dev $(ARGS)
+
+test: setup ## Run all tests; ARGS="-k approval" for some
+	@browser="$$($(RUN) .ci/browser.py)" && CHROMIUM="$$browser" $(RUN) -m pytest $(ARGS) $(verdict)
+
+check: setup ## Lint, formatting, types and the import rule
+	@($(RUN) -m ruff check && $(RUN) -m ruff format --check && $(RUN) -m mypy && .venv/bin/lint-imports) $(verdict)

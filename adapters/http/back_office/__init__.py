@@ -1,0 +1,145 @@
+"""Pages for people: what waits for a decision, the decision itself, and what became of each operation.
+
+    mount(app, store=…, verifier=…, issuer=…, settings=BackOfficeSettings(…))
+
+Everything works without JavaScript. The pages know the store only as `ports.BackOfficeStore`.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from adapters.http.back_office.approvals import ApprovalPages
+from adapters.http.back_office.code_flow import CodeFlow
+from adapters.http.back_office.operations import OperationPages
+from adapters.http.back_office.pages import Pages
+from adapters.http.back_office.ports import BackOfficeStore
+from adapters.http.back_office.refusal import PageRefused
+from adapters.http.back_office.security import SecurityHeaders
+from adapters.http.back_office.session import Clock, Sessions, SignedCookie, SignInNeeded
+from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
+from adapters.http.back_office.sign_in import ATTEMPT_LIFETIME, SignIn
+from adapters.http.identity import TokenVerifier
+from adapters.http.issuer import Issuer, IssuerUnavailable
+
+__all__ = ["PREFIX", "BackOfficeSettings", "BackOfficeStore", "back_office", "mount"]
+
+ASSETS = Path(__file__).parent / "assets"
+
+Handler = Callable[[Request, Any], Awaitable[Response]]
+
+
+def wall_clock() -> datetime:
+    """The time now, in UTC."""
+    return datetime.now(UTC)
+
+
+def mount(
+    app: Starlette,
+    *,
+    store: BackOfficeStore,
+    verifier: TokenVerifier,
+    issuer: Issuer,
+    settings: BackOfficeSettings,
+    clock: Clock = wall_clock,
+) -> None:
+    """Add the back office to `app`, and lead the root address there."""
+    app.mount(PREFIX, back_office(store, verifier, issuer, settings, clock))
+    app.add_route("/", _to_back_office, include_in_schema=False)
+
+
+def back_office(
+    store: BackOfficeStore, verifier: TokenVerifier, issuer: Issuer, settings: BackOfficeSettings, clock: Clock
+) -> ASGIApp:
+    """The pages as an ASGI application that is to be mounted at `PREFIX`."""
+    pages = Pages(clock)
+    sessions = Sessions(settings.session_secret, secure=settings.secure, clock=clock)
+    attempts = SignedCookie(
+        "onceward_sign_in", settings.session_secret, secure=settings.secure, lifetime=ATTEMPT_LIFETIME, clock=clock
+    )
+    routes = [
+        *_approval_routes(ApprovalPages(store, pages, sessions, settings.origin, clock)),
+        *_operation_routes(OperationPages(store, pages, sessions, settings)),
+        *_sign_in_routes(SignIn(CodeFlow(issuer, verifier, settings), pages, sessions, attempts, settings.origin)),
+        Mount("/assets", StaticFiles(directory=ASSETS)),
+    ]
+    app = Starlette(routes=routes, exception_handlers=_handlers(pages, sessions))
+    # A redirect to the address without its slash would be built from the Host header.
+    app.router.redirect_slashes = False
+    return SecurityHeaders(app, settings.secure)
+
+
+def _approval_routes(approvals: ApprovalPages) -> list[Route]:
+    return [
+        Route("/", approvals.inbox),
+        Route("/approvals/{id}", approvals.show),
+        Route("/approvals/{id}/decision", approvals.decide, methods=["POST"]),
+    ]
+
+
+def _operation_routes(operations: OperationPages) -> list[Route]:
+    return [Route("/operations", operations.index), Route("/operations/{id}", operations.show)]
+
+
+def _sign_in_routes(sign_in: SignIn) -> list[Route]:
+    return [
+        Route("/sign-in", sign_in.page),
+        Route("/sign-in/start", sign_in.start),
+        Route("/sign-in/callback", sign_in.callback),
+        Route("/sign-out", sign_in.sign_out, methods=["POST"]),
+    ]
+
+
+def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler]:
+    def page(request: Request, refusal: PageRefused) -> Response:
+        return pages.answer("refused.html", sessions.find(request), refusal.status, refusal=refusal)
+
+    async def refused(request: Request, error: PageRefused) -> Response:
+        return page(request, error)
+
+    async def signed_out(_: Request, error: SignInNeeded) -> Response:
+        return RedirectResponse(f"{PREFIX}/sign-in?{urlencode({'next': error.returning})}", 303)
+
+    async def unrouted(request: Request, error: HTTPException) -> Response:
+        response = page(request, _plain_refusal(error.status_code))
+        response.headers.update(error.headers or {})
+        return response
+
+    async def unavailable(request: Request, _: Exception) -> Response:
+        sentence = "The sign-in service does not answer. Please try again in a moment."
+        return page(request, PageRefused(503, "You cannot sign in just now", sentence))
+
+    async def surprised(request: Request, _: Exception) -> Response:
+        return page(request, _plain_refusal(500))
+
+    return {
+        PageRefused: refused,
+        SignInNeeded: signed_out,
+        HTTPException: unrouted,
+        IssuerUnavailable: unavailable,
+        Exception: surprised,
+    }
+
+
+def _plain_refusal(status: int) -> PageRefused:
+    if status == 404:
+        return PageRefused.absent()
+    if status == 405:
+        return PageRefused(405, "That is not how this page is used", "Nothing was changed.")
+    return PageRefused(
+        status, "Something went wrong here", "If you were deciding, open the page again to see what counted."
+    )
+
+
+async def _to_back_office(_: Request) -> Response:
+    return RedirectResponse(f"{PREFIX}/", 307)

@@ -1,0 +1,151 @@
+"""The inbox, one approval, and the one form that decides."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from adapters.http.back_office import notices
+from adapters.http.back_office.forms import trusted_form
+from adapters.http.back_office.notices import Notice
+from adapters.http.back_office.pages import Pages
+from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
+from adapters.http.back_office.refusal import PageRefused
+from adapters.http.back_office.session import Clock, Session, Sessions, SignInNeeded
+from adapters.http.back_office.settings import PREFIX
+from workflows.domain.approval import Choice, refusal_of_approver
+from workflows.domain.errors import DecisionRefused
+
+LONGEST_REASON = 2000
+"""Characters."""
+
+IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """What the form says: the choice, and which revision of which intent it was made on."""
+
+    choice: Choice
+    reason: str
+    revision: int
+    intent_hash: str
+
+    @classmethod
+    def read(cls, form: Mapping[str, str]) -> "Ballot":
+        """Take it from the fields.
+
+        Raises:
+            DecisionRefused: `approval_stale` without the revision or the hash that was shown; "the latest" is never
+                assumed. `decision_reason_required` for a denial without one.
+            PageRefused: there is no such choice, or the reason cannot be kept.
+        """
+        ballot = cls(_choice(form), _reason(form), _revision(form), form.get("intent_hash", ""))
+        if ballot.revision < 0 or not ballot.intent_hash:
+            raise DecisionRefused("approval_stale")
+        if ballot.choice is Choice.DENY and not ballot.reason:
+            raise DecisionRefused("decision_reason_required")
+        return ballot
+
+
+class ApprovalPages:
+    """Routes about approvals."""
+
+    def __init__(self, store: BackOfficeStore, pages: Pages, sessions: Sessions, origin: str, clock: Clock) -> None:
+        self._store, self._pages, self._sessions = store, pages, sessions
+        self._origin, self._clock = origin, clock
+
+    async def inbox(self, request: Request) -> Response:
+        """All that waits for a decision."""
+        session = self._sessions.require(request)
+        lines = await self._store.pending(session.viewer)
+        return self._pages.answer("inbox.html", session, lines=lines)
+
+    async def show(self, request: Request) -> Response:
+        """One approval."""
+        session = self._sessions.require(request)
+        return self._page(session, await self._sheet(session, identifier(request)))
+
+    async def decide(self, request: Request) -> Response:
+        """Count one person's word. This is the only route that changes anything."""
+        approval_id = identifier(request)
+        session = self._deciding_session(request, approval_id)
+        form = await trusted_form(request, session, self._origin)
+        notice = await self._decide(session, approval_id, form)
+        typed = "" if notice.status == 200 else form.get("reason", "")[:LONGEST_REASON]
+        return self._page(session, await self._sheet(session, approval_id), notice, typed)
+
+    async def _decide(self, session: Session, approval_id: str, form: Mapping[str, str]) -> Notice:
+        try:
+            ballot = Ballot.read(form)
+            outcome = await self._store.decide(
+                session.viewer, approval_id, ballot.choice, ballot.reason, ballot.revision, ballot.intent_hash
+            )
+        except DecisionRefused as refusal:
+            # Read after the refusal, so that the person is told what is true now.
+            sheet = await self._sheet(session, approval_id)
+            return notices.refused(refusal.code, sheet, session.viewer)
+        return notices.counted(outcome)
+
+    def _deciding_session(self, request: Request, approval_id: str) -> Session:
+        session = self._sessions.find(request)
+        if session is None:
+            # Their word is not kept over a sign-in: they come back to the page and read it again.
+            raise SignInNeeded(f"{PREFIX}/approvals/{approval_id}")
+        return session
+
+    async def _sheet(self, session: Session, approval_id: str) -> ApprovalSheet:
+        sheet = await self._store.approval(session.viewer, approval_id)
+        if sheet is None:
+            raise PageRefused.absent()
+        return sheet
+
+    def _page(self, session: Session, sheet: ApprovalSheet, notice: Notice | None = None, typed: str = "") -> Response:
+        viewer, asked = session.viewer, sheet.requester
+        barred = refusal_of_approver(viewer, asked.tenant, asked.subject, sheet.approval.approver_role) is not None
+        return self._pages.answer(
+            "approval.html",
+            session,
+            notice.status if notice else 200,
+            sheet=sheet,
+            notice=notice,
+            typed=typed,
+            open=notices.takes_votes(sheet, self._clock()),
+            own_vote=notices.standing_vote(sheet, viewer),
+            bar=notices.bar(sheet, viewer) if barred else "",
+            longest_reason=LONGEST_REASON,
+            notices=notices,
+        )
+
+
+def identifier(request: Request) -> str:
+    """The id in the address.
+
+    Raises:
+        PageRefused: it cannot be one of ours.
+    """
+    value: str = request.path_params["id"]
+    if not IDENTIFIER.fullmatch(value):
+        raise PageRefused.absent()
+    return value
+
+
+def _choice(form: Mapping[str, str]) -> Choice:
+    try:
+        return Choice(form.get("choice", ""))
+    except ValueError as error:
+        raise PageRefused.odd_form() from error
+
+
+def _reason(form: Mapping[str, str]) -> str:
+    reason = form.get("reason", "").replace("\r\n", "\n").strip()
+    if len(reason) > LONGEST_REASON or "\0" in reason:
+        raise PageRefused.odd_form()
+    return reason
+
+
+def _revision(form: Mapping[str, str]) -> int:
+    value = form.get("revision", "")
+    return int(value) if re.fullmatch(r"[0-9]{1,9}", value, re.ASCII) else -1

@@ -1,0 +1,123 @@
+"""OpenID Connect's authorization code flow with PKCE, state and nonce, for people's sign-in."""
+
+import hashlib
+import hmac
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import httpx2
+
+from adapters.http.back_office.settings import BackOfficeSettings
+from adapters.http.identity import TokenVerifier, Unauthenticated
+from adapters.http.issuer import Issuer, IssuerUnavailable
+
+
+class FlowBroken(Exception):
+    """The answer does not belong to this sign-in, or the issuer did not honour it."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One sign-in under way; kept in the person's own browser until they are back."""
+
+    state: str
+    nonce: str
+    verifier: str
+    returning: str
+
+    @classmethod
+    def new(cls, returning: str) -> "Attempt":
+        """Fresh secrets for a sign-in that ends on the page `returning`."""
+        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48), returning)
+
+    def kept(self) -> dict[str, str]:
+        """As a JSON object."""
+        return asdict(self)
+
+
+class CodeFlow:
+    """This application as a client of the issuer."""
+
+    def __init__(self, issuer: Issuer, verifier: TokenVerifier, settings: BackOfficeSettings) -> None:
+        self._issuer, self._settings = issuer, settings
+        # The token must be for us: an access token for the agents' door signs nobody in.
+        self._verifier = verifier.for_audience(settings.client_id)
+
+    async def address(self, attempt: Attempt) -> str:
+        """Where the person goes to sign in; raises `IssuerUnavailable`."""
+        query = {
+            "response_type": "code",
+            "scope": "openid profile",
+            "client_id": self._settings.client_id,
+            "redirect_uri": self._settings.callback_url,
+            "state": attempt.state,
+            "nonce": attempt.nonce,
+            "code_challenge": _challenge(attempt.verifier),
+            "code_challenge_method": "S256",
+        }
+        endpoint = await self._issuer.endpoint("authorization_endpoint")
+        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}"
+
+    async def claims(self, attempt: Attempt, answer: Mapping[str, str]) -> dict[str, Any]:
+        """The verified claims of who came back.
+
+        Raises:
+            FlowBroken: a foreign or failed answer.
+            IssuerUnavailable: the issuer does not answer.
+        """
+        if not hmac.compare_digest(answer.get("state", "").encode(), attempt.state.encode()):
+            raise FlowBroken
+        if "code" not in answer or answer.get("iss", self._issuer.url) != self._issuer.url:
+            raise FlowBroken
+        return await self._verified(await self._exchange(attempt, answer["code"]), attempt)
+
+    async def _verified(self, token: str, attempt: Attempt) -> dict[str, Any]:
+        try:
+            claims = await self._verifier.claims(token)
+        except Unauthenticated as error:
+            raise FlowBroken from error
+        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), attempt.nonce.encode()):
+            raise FlowBroken
+        if claims.get("azp", self._settings.client_id) != self._settings.client_id:
+            raise FlowBroken
+        return claims
+
+    async def _exchange(self, attempt: Attempt, code: str) -> str:
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self._settings.callback_url,
+            "client_id": self._settings.client_id,
+            "code_verifier": attempt.verifier,
+        }
+        endpoint = await self._issuer.endpoint("token_endpoint")
+        try:
+            answer = await self._issuer.client.post(endpoint, data=form, auth=self._credentials())
+        except httpx2.HTTPError as error:
+            raise IssuerUnavailable from error
+        return _id_token(answer)
+
+    def _credentials(self) -> httpx2.Auth:
+        secret = self._settings.client_secret
+        return httpx2.BasicAuth(self._settings.client_id, secret) if secret else httpx2.Auth()
+
+
+def _id_token(answer: httpx2.Response) -> str:
+    if answer.status_code >= 500:
+        raise IssuerUnavailable
+    try:
+        document = answer.json() if answer.status_code == 200 else None
+    except ValueError as error:
+        raise FlowBroken from error
+    token = document.get("id_token") if isinstance(document, dict) else None
+    if not isinstance(token, str):
+        raise FlowBroken
+    return token
+
+
+def _challenge(verifier: str) -> str:
+    return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()

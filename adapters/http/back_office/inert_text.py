@@ -1,0 +1,78 @@
+"""Values of models and downstreams as people may safely read them.
+
+What cannot be seen is shown as an escape, so that two different values never look the same and no value can turn the
+text around it. What is executed is never changed by this; only what is shown.
+"""
+
+import re
+import unicodedata
+
+from markupsafe import Markup, escape
+
+BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Characters that Unicode calls letters, marks or symbols and that leave no ink."""
+
+HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+LOOK_ALIKE_ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC"})
+"""Alphabets that share letter shapes; a word that mixes them is hardly ever honest."""
+
+SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+WORDS = re.compile(r"(\w+)")
+
+
+def visible(text: str) -> str:
+    r"""The text with every control, bidi, zero-width and other unseen character as an escape: `\n`, `\u{202E}`."""
+    return "".join(_escape_of(char) if is_hidden(char) else char for char in text)
+
+
+def marked(text: str) -> Markup:
+    """As `visible`, in HTML: escapes are marked, so that a typed one is not taken for one, and so are dubious words."""
+    return Markup("").join(_marked_part(part) for part in _parts(text))
+
+
+def is_hidden(char: str) -> bool:
+    """Whether a reader would not see the character, or not know it from a plain space."""
+    category = unicodedata.category(char)
+    if category in HIDDEN_CATEGORIES or char in BLANK_LETTERS:
+        return True
+    return (category == "Zs" and char != " ") or _is_variation_selector(char)
+
+
+def suspicion(word: str) -> str:
+    """What is odd about the letters or digits of a word, empty when nothing is."""
+    if len(_alphabets(word)) > 1:
+        return "mixes alphabets"
+    if any(char.isdecimal() and not char.isascii() for char in word):
+        return "unusual digits"
+    return ""
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(WORDS, text) if part]
+
+
+def _marked_part(part: str) -> Markup:
+    shown = Markup("").join(_marked_char(char) for char in part)
+    odd = suspicion(part)
+    return shown + Markup('<span class="odd">{}</span>').format(odd) if odd else shown
+
+
+def _marked_char(char: str) -> Markup:
+    if is_hidden(char):
+        return Markup('<span class="unseen">{}</span>').format(_escape_of(char))
+    return escape(char)
+
+
+def _escape_of(char: str) -> str:
+    return SHORT_ESCAPES.get(char) or f"\\u{{{ord(char):04X}}}"
+
+
+def _alphabets(word: str) -> set[str]:
+    names = {unicodedata.name(char, "").partition(" ")[0] for char in word if char.isalpha()}
+    return names & LOOK_ALIKE_ALPHABETS
+
+
+def _is_variation_selector(char: str) -> bool:
+    return 0xFE00 <= ord(char) <= 0xFE0F or 0xE0100 <= ord(char) <= 0xE01EF or 0x180B <= ord(char) <= 0x180F

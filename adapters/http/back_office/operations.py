@@ -1,0 +1,66 @@
+"""The list of operations and one operation with all that is known about it."""
+
+import re
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from adapters.http.back_office.approvals import identifier
+from adapters.http.back_office.pages import Pages
+from adapters.http.back_office.ports import BackOfficeStore
+from adapters.http.back_office.refusal import PageRefused
+from adapters.http.back_office.session import Sessions
+from adapters.http.back_office.settings import BackOfficeSettings
+from workflows.domain.lifecycle import State
+
+CURSOR = re.compile(r"[A-Za-z0-9_.:+=-]{0,256}")
+
+FILTERS = (
+    State.MANUAL_REVIEW,
+    State.UNCONFIRMED,
+    State.AWAITING_APPROVAL,
+    State.STARTED,
+    State.SUCCEEDED,
+    State.FAILED_TERMINAL,
+    State.FAILED_RETRYABLE,
+)
+"""States that the list can be narrowed to, the most pressing first."""
+
+
+class OperationPages:
+    """Routes about operations. They only read."""
+
+    def __init__(self, store: BackOfficeStore, pages: Pages, sessions: Sessions, settings: BackOfficeSettings) -> None:
+        self._store, self._pages, self._sessions, self._settings = store, pages, sessions, settings
+
+    async def index(self, request: Request) -> Response:
+        """The newest operations, in one state or in all."""
+        session = self._sessions.require(request)
+        state, after = _state(request), _cursor(request)
+        found = await self._store.operations(session.viewer, state, after)
+        return self._pages.answer("operations.html", session, found=found, state=state, after=after, filters=FILTERS)
+
+    async def show(self, request: Request) -> Response:
+        """One operation."""
+        session = self._sessions.require(request)
+        operation_id = identifier(request)
+        sheet = await self._store.operation(session.viewer, operation_id)
+        if sheet is None:
+            raise PageRefused.absent()
+        console = self._settings.console_url(sheet.line.operation_id)
+        return self._pages.answer("operation.html", session, sheet=sheet, console=console)
+
+
+def _state(request: Request) -> State | None:
+    value = request.query_params.get("state", "")
+    try:
+        return State(value) if value else None
+    except ValueError as error:
+        raise PageRefused.absent() from error
+
+
+def _cursor(request: Request) -> str:
+    value = request.query_params.get("after", "")
+    if not CURSOR.fullmatch(value):
+        raise PageRefused.absent()
+    return value

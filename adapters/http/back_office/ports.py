@@ -1,0 +1,188 @@
+"""What the pages need from the store, and what each page shows.
+
+Everything here was computed by the server on its own look at the world; nothing is a model's summary. Viewers see
+their own tenant only: an object of another tenant is absent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from workflows.domain.approval import Approval, ApprovalState, Choice
+from workflows.domain.gate import Verdict
+from workflows.domain.impact import Fact, Impact, Money, Resource
+from workflows.domain.lifecycle import State
+from workflows.domain.principal import Principal
+
+
+@dataclass(frozen=True)
+class ApprovalLine:
+    """One pending approval in the inbox. `votes` of `quorum` approvals are in."""
+
+    approval_id: str
+    tool: str
+    action: str
+    resource: Resource
+    money: Money | None
+    count: int
+    reversible: bool
+    requester: str
+    agent: str
+    asked_at: datetime
+    expires_at: datetime
+    votes: int = 0
+    quorum: int = 1
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One person's word on one revision of an approval."""
+
+    decision_id: str
+    approver: str
+    approver_name: str
+    choice: Choice
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class ApprovalSheet:
+    """One approval in full.
+
+    `approval` carries the revision, the binding (intent hash), the quorum and the deadline. `why` says in a sentence
+    why a person is asked. `arguments` are the validated ones, exactly as they will be sent. `votes` are those on this
+    revision, oldest first.
+    """
+
+    approval: Approval
+    tool: str
+    tool_version: str
+    impact: Impact
+    arguments: tuple[Fact, ...]
+    why: str
+    requester: Principal
+    asked_at: datetime
+    votes: tuple[Vote, ...] = ()
+
+
+@dataclass(frozen=True)
+class DecisionOutcome:
+    """A decision that counted.
+
+    `state` is where the approval stands after it (`pending` while the quorum is not reached), `approvals` how many
+    people have approved. `repeated` is True when the same person had said the same before: the first vote, with its
+    id, time and reason, is the one given here, and nothing was changed by the second.
+    """
+
+    vote: Vote
+    state: ApprovalState
+    approvals: int
+    quorum: int
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class OperationLine:
+    """One operation in the list. `waiting_for` says in words what it waits for, empty when it does not."""
+
+    operation_id: str
+    tool: str
+    action: str
+    resource: Resource
+    money: Money | None
+    state: State
+    code: str | None
+    waiting_for: str
+    requester: str
+    agent: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True)
+class OperationList:
+    """Some operations, and the cursor of what comes after them (empty: nothing does)."""
+
+    lines: tuple[OperationLine, ...]
+    following: str = ""
+
+
+@dataclass(frozen=True)
+class TimelineEntry:
+    """One event. `actor` is a person, an agent or a process; `what` is in our words, `detail` a code or reference."""
+
+    at: datetime
+    actor: str
+    what: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class ApprovalReference:
+    """An approval of an operation."""
+
+    approval_id: str
+    revision: int
+    state: ApprovalState
+
+
+@dataclass(frozen=True)
+class OperationSheet:
+    """One operation in full.
+
+    `sends` counts what was sent to the downstream, `generation` the claims of the effect; `reference` is the
+    downstream's own id (its receipt), `evidence` what a look at the downstream has shown.
+    """
+
+    line: OperationLine
+    tool_version: str
+    policy_version: str
+    intent_hash: str
+    idempotency_key: str
+    sends: int
+    generation: int
+    reference: str | None = None
+    impact: Impact | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    timeline: tuple[TimelineEntry, ...] = ()
+    evidence: tuple[Fact, ...] = ()
+    approvals: tuple[ApprovalReference, ...] = ()
+
+
+class BackOfficeStore(Protocol):
+    """What the pages read and the one thing that they write."""
+
+    async def pending(self, viewer: Principal) -> Sequence[ApprovalLine]:
+        """Approvals of the viewer's tenant that wait and have not expired, the nearest deadline first."""
+        ...
+
+    async def approval(self, viewer: Principal, approval_id: str) -> ApprovalSheet | None:
+        """The current revision, whatever its state; None when it is absent or another tenant's."""
+        ...
+
+    async def decide(
+        self, viewer: Principal, approval_id: str, choice: Choice, reason: str, revision: int, intent_hash: str
+    ) -> DecisionOutcome:
+        """Count one person's word, in one statement that decides; the first decision wins.
+
+        A denial ends the approval at once, whatever the quorum. One vote per person and revision; the same word again
+        is answered with the first vote.
+
+        Raises:
+            DecisionRefused, checked in this order: `not_found` (absent or another tenant's), `approver_not_allowed`
+            (agent, role or own request), `approval_already_decided` (granted, denied or consumed), `approval_expired`
+            (also when only the deadline has passed), `approval_stale` (void, or another revision or intent hash than
+            shown), `vote_already_cast` (this person said otherwise), `decision_reason_required` (a denial without).
+            The same person's same word on the same revision is answered before the state is looked at.
+        """
+        ...
+
+    async def operations(self, viewer: Principal, state: State | None = None, after: str = "") -> OperationList:
+        """Operations of the viewer's tenant, the newest first, in one state or in all; `after` is a cursor."""
+        ...
+
+    async def operation(self, viewer: Principal, operation_id: str) -> OperationSheet | None:
+        """One operation; None when it is absent or another tenant's."""
+        ...

@@ -1,0 +1,38 @@
+"""A page that is a refusal."""
+
+
+class PageRefused(Exception):
+    """The person is shown `heading` and `sentence` instead of the page; both are our own words."""
+
+    def __init__(self, status: int, heading: str, sentence: str) -> None:
+        super().__init__(heading)
+        self.status, self.heading, self.sentence = status, heading, sentence
+
+    @classmethod
+    def absent(cls) -> "PageRefused":
+        """There is nothing of this id for this person."""
+        return cls(404, "There is nothing here", "It does not exist, or it is not yours to see.")
+
+    @classmethod
+    def foreign_form(cls) -> "PageRefused":
+        """The form was not sent from a page of this session."""
+        return cls(
+            403,
+            "This form was not accepted",
+            "It was not sent from a page of your current session. Nothing was changed. Open the page again and repeat.",
+        )
+
+    @classmethod
+    def odd_form(cls) -> "PageRefused":
+        """The form does not have the shape that our pages send."""
+        return cls(400, "This form could not be read", "Nothing was changed. Open the page again and repeat.")
+
+    @classmethod
+    def no_entry(cls, sentence: str) -> "PageRefused":
+        """Signing in did not succeed."""
+        return cls(403, "You cannot sign in here", sentence)
+
+    @classmethod
+    def sign_in_failed(cls) -> "PageRefused":
+        """The sign-in was interrupted or does not belong to this browser."""
+        return cls(400, "The sign-in was not completed", "It was interrupted or took too long. Please start again.")

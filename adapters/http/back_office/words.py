@@ -1,0 +1,83 @@
+"""States and verdicts in people's words."""
+
+from dataclasses import dataclass
+
+from workflows.domain.approval import ApprovalState
+from workflows.domain.errors import ERRORS
+from workflows.domain.gate import Layer, Verdict
+from workflows.domain.lifecycle import ENDS, State
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`tone` colours the chip: good, bad, wait, busy or quiet. `chip` is the short word, `sentence` the long one."""
+
+    tone: str
+    chip: str
+    sentence: str
+
+
+OPERATIONS = {
+    State.PROPOSED: Standing("busy", "Accepted", "Accepted and about to be checked once more. Nothing has been sent."),
+    State.AWAITING_APPROVAL: Standing("wait", "Waits for approval", "A person must decide. Nothing has been sent."),
+    State.STARTED: Standing("busy", "Being carried out", "It is being carried out now. It may already have happened."),
+    State.UNCONFIRMED: Standing(
+        "wait", "Not confirmed", "It was sent and no answer came. It is being looked up; it may have happened."
+    ),
+    State.MANUAL_REVIEW: Standing(
+        "bad", "Needs an operator", "Nobody can say yet whether it happened. An operator must find out."
+    ),
+    State.SUCCEEDED: Standing("good", "Done", "It happened once, and the downstream confirms it."),
+    State.FAILED_TERMINAL: Standing(
+        "quiet", "Did not happen", "It ended without any effect and will not be tried again."
+    ),
+    State.FAILED_RETRYABLE: Standing(
+        "quiet", "Did not happen yet", "It had no effect. The same operation may be taken up again."
+    ),
+}
+
+APPROVALS = {
+    ApprovalState.PENDING: Standing("wait", "Waits for a decision", "Nobody has ended it yet."),
+    ApprovalState.GRANTED: Standing("good", "Approved", "It has been approved."),
+    ApprovalState.DENIED: Standing("bad", "Denied", "It has been denied. Nothing was sent."),
+    ApprovalState.EXPIRED: Standing("quiet", "Expired", "Nobody decided in time. Nothing was sent."),
+    ApprovalState.VOID: Standing("quiet", "Void", "What it asked about has changed, so it no longer counts."),
+    ApprovalState.CONSUMED: Standing("good", "Approved and used", "It was approved, and the approval has been used."),
+}
+
+LAYERS = {
+    Layer.PARSE: "Readable as a call",
+    Layer.EXPOSURE: "Offered to this caller",
+    Layer.SCHEMA: "Fits the tool's schema",
+    Layer.BUSINESS: "Fits the business rules",
+    Layer.AUTHORIZATION: "Caller may do this",
+    Layer.RISK: "Risk",
+    Layer.APPROVAL: "Approval",
+}
+
+
+@dataclass(frozen=True)
+class VerdictWords:
+    """One layer of the gate: its question, and the answer with what it means."""
+
+    question: str
+    standing: Standing
+
+
+def of_verdict(verdict: Verdict) -> VerdictWords:
+    """Say what a layer of the gate decided."""
+    if verdict.passed:
+        return VerdictWords(LAYERS[verdict.layer], Standing("good", "Passed", ""))
+    if verdict.code == "approval_required":
+        return VerdictWords(LAYERS[verdict.layer], Standing("wait", "Ask a person", "A person must approve first."))
+    return VerdictWords(LAYERS[verdict.layer], Standing("bad", "Refused", of_code(verdict.code or "")))
+
+
+def of_code(code: str) -> str:
+    """The catalogue's sentence for a code, empty when it has none."""
+    return ERRORS[code].meaning if code in ERRORS else ""
+
+
+def of_ending(state: State, code: str | None) -> str:
+    """Why an operation ended as it did. While it is open, the catalogue speaks to the agent, not to people."""
+    return of_code(code) if code and state in ENDS else ""

@@ -1,0 +1,148 @@
+"""The agents' door over HTTP: hand in a model's response, get back the messages to append."""
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from adapters import strict_json
+from adapters.http.identity import TokenVerifier, bearer_token
+from adapters.http.problems import Problem
+from adapters.intake.answers import told_of
+from adapters.intake.offers import Offers
+from adapters.intake.ports import Progress
+from adapters.intake.turns import TurnOrder, Turns
+from workflows.domain.errors import ERRORS, ResponseRefused
+from workflows.domain.principal import Principal
+
+LONGEST_BODY = 8 * 1024 * 1024
+"""Bytes of one request body."""
+
+LONGEST_WAIT = 60.0
+"""Seconds that a caller may wait in one request; longer than this, ask again."""
+
+
+class TurnBody(BaseModel):
+    """The request body of `POST /v1/turns`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    surface: str = Field(description="The provider API that the response came from.", examples=["anthropic-messages"])
+    response: Any = Field(description="The provider's response, unchanged.")
+    request_id: str | None = Field(
+        None, min_length=1, max_length=200, description="Names this model response; default: the response's own id."
+    )
+    wait_seconds: float | int = Field(10, ge=0, le=LONGEST_WAIT, description="How long to wait for results.")
+    wait_for: Literal["progress", "end"] = Field(
+        "progress", description="`progress`: answer as soon as only people are waited for. `end`: wait for them too."
+    )
+
+
+class Doors:
+    """The routes of the agents' door."""
+
+    def __init__(self, turns: Turns, offers: Offers, progress: Progress, verifier: TokenVerifier) -> None:
+        self._turns, self._offers, self._progress, self._verifier = turns, offers, progress, verifier
+
+    def router(self) -> APIRouter:
+        """The routes, for the application to include."""
+        router = APIRouter(prefix="/v1")
+        router.add_api_route("/turns", self.take_turn, methods=["POST"], openapi_extra=_body_schema())
+        router.add_api_route("/operations/{operation_id}", self.operation, methods=["GET"])
+        router.add_api_route("/tools", self.tools, methods=["GET"])
+        return router
+
+    async def take_turn(self, request: Request) -> Response:
+        """Hand in a model's response; each call is judged, carried out and answered. Safe to repeat."""
+        principal = await self._caller(request)
+        body = _turn_body(await _bytes(request))
+        order = TurnOrder(
+            body.surface, body.response, body.request_id, float(body.wait_seconds), body.wait_for == "end"
+        )
+        try:
+            answer = await self._turns.take(principal, order)
+        except ResponseRefused as refused:
+            raise _problem(refused) from None
+        return _json(
+            {
+                "request_id": answer.request_id,
+                "complete": answer.complete,
+                "results": [told_of(result) for result in answer.results],
+                "append": list(answer.append),
+            }
+        )
+
+    async def operation(self, request: Request, operation_id: str) -> Response:
+        """Where an operation stands, and its result once it has ended."""
+        principal = await self._caller(request)
+        standing = (await self._progress.standings(principal, [operation_id])).get(operation_id)
+        if standing is None:
+            raise Problem(404, "not_found", "There is no such operation for this caller.")
+        return _json(standing.as_json())
+
+    async def tools(self, request: Request, surface: str) -> Response:
+        """The tools that may be offered to the model for this caller, in a surface's own form."""
+        principal = await self._caller(request)
+        try:
+            return _json({"surface": surface, "tools": self._offers.to(principal, surface)})
+        except ResponseRefused as refused:
+            raise _problem(refused) from None
+
+    async def _caller(self, request: Request) -> Principal:
+        return await self._verifier.principal(bearer_token(request.headers.getlist("authorization")))
+
+
+async def _bytes(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST_BODY:
+            raise Problem(413, "body_too_large", "The body is too large.", f"At most {LONGEST_BODY} bytes.")
+    return bytes(body)
+
+
+def _turn_body(body: bytes) -> TurnBody:
+    try:
+        parsed = strict_json.parse(body, limit=LONGEST_BODY)
+    except strict_json.StrictJsonError as error:
+        raise Problem(400, "invalid_json", "The body is not strict JSON.", errors=[_entry("", error.code)]) from None
+    try:
+        return TurnBody.model_validate(_plain_wait(parsed))
+    except ValidationError as error:
+        faults = [_entry("".join(f"/{step}" for step in fault["loc"]), fault["type"]) for fault in error.errors()]
+        raise Problem(422, "invalid_request", "The request does not have the expected shape.", errors=faults) from None
+
+
+def _plain_wait(parsed: Any) -> Any:
+    """A patience such as 2.5 may be written as a fraction; everything else stays as it was parsed."""
+    if isinstance(parsed, dict) and "wait_seconds" in parsed and not isinstance(parsed["wait_seconds"], str | bool):
+        try:
+            return {**parsed, "wait_seconds": float(parsed["wait_seconds"])}
+        except (TypeError, OverflowError):
+            return parsed
+    return parsed
+
+
+def _entry(path: str, code: str) -> dict[str, str]:
+    return {"path": path, "code": code}
+
+
+def _problem(refused: ResponseRefused) -> Problem:
+    entry = ERRORS[refused.code]
+    return Problem(
+        422,
+        refused.code,
+        entry.meaning,
+        kind=entry.kind.value,
+        next_action=entry.next_action.value,
+        errors=[{"path": d.path, "code": d.code, "expected": d.expected} for d in refused.details],
+    )
+
+
+def _json(value: Any) -> Response:
+    return Response(strict_json.dump(value), media_type="application/json")
+
+
+def _body_schema() -> dict[str, Any]:
+    schema = TurnBody.model_json_schema()
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

@@ -1,0 +1,175 @@
+"""Who calls: bearer tokens (JWT) from one issuer, verified to the letter.
+
+    Problem
+    ├── Unauthenticated      missing_token · invalid_token · expired_token; 401 with `WWW-Authenticate`
+    └── IssuerUnavailable    the issuer's keys cannot be had; 503, says nothing about the token
+
+Signature algorithms are pinned to the key's own, never taken from the token. Tenant, roles and acting agent come from
+the verified claims and from nowhere else.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jwt
+from starlette.requests import Request
+
+from adapters.http.issuer import IssuerKeys
+from adapters.http.problems import Problem
+from workflows.domain.principal import Principal
+
+LEEWAY_SECONDS = 30
+"""How far the issuer's clock and ours may be apart."""
+
+LONGEST_TOKEN = 8192
+"""Characters; a longer one is not looked at."""
+
+LONGEST_NAME = 255
+"""Characters of a subject, tenant, role or agent."""
+
+REQUIRED_CLAIMS = ("exp", "iat", "iss", "aud", "sub", "tenant")
+
+MEANINGS = {
+    "missing_token": "A bearer token is needed.",
+    "invalid_token": "The bearer token is not valid here.",
+    "expired_token": "The bearer token has expired.",
+}
+
+
+class Unauthenticated(Problem):
+    """No acceptable credential; `code` is one of `MEANINGS`."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(401, code, MEANINGS[code], headers={"WWW-Authenticate": _challenge(code)})
+
+
+class TokenVerifier:
+    """Verifies tokens of one issuer for one audience."""
+
+    def __init__(self, keys: IssuerKeys, *, issuer: str, audience: str) -> None:
+        self._keys = keys
+        self.issuer = issuer
+        self.audience = audience
+
+    def for_audience(self, audience: str) -> "TokenVerifier":
+        """The same issuer and keys for another audience: a token for one is worth nothing at the other."""
+        return TokenVerifier(self._keys, issuer=self.issuer, audience=audience)
+
+    async def principal(self, token: str) -> Principal:
+        """Who the token names.
+
+        Raises:
+            Unauthenticated: `invalid_token` or `expired_token`.
+            IssuerUnavailable: the issuer's keys cannot be had.
+        """
+        return principal_from(await self.claims(token))
+
+    async def claims(self, token: str) -> dict[str, Any]:
+        """The token's claims after every check but those of `principal_from`; raises as `principal` does."""
+        key = await self._key(token)
+        try:
+            return jwt.decode(
+                token,
+                key,
+                algorithms=[key.algorithm_name],
+                audience=self.audience,
+                issuer=self.issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": list(REQUIRED_CLAIMS), "enforce_minimum_key_length": True},
+            )
+        except jwt.ExpiredSignatureError as error:
+            raise Unauthenticated("expired_token") from error
+        except jwt.PyJWTError as error:
+            raise Unauthenticated("invalid_token") from error
+
+    async def _key(self, token: str) -> jwt.PyJWK:
+        key = await self._keys.find(_key_id(token))
+        if key is None:
+            raise Unauthenticated("invalid_token")
+        return key
+
+
+class BearerIdentity:
+    """A FastAPI dependency: the caller as the `Authorization` header proves it, else `Unauthenticated`."""
+
+    def __init__(self, verifier: TokenVerifier) -> None:
+        self._verifier = verifier
+
+    async def __call__(self, request: Request) -> Principal:
+        """Return the caller; raises as `TokenVerifier.principal` does, or `missing_token`."""
+        return await self._verifier.principal(bearer_token(request.headers.getlist("authorization")))
+
+
+def bearer_token(authorization: list[str]) -> str:
+    """The token in the `Authorization` headers of one request.
+
+    Raises:
+        Unauthenticated: `missing_token` without a bearer header, `invalid_token` with two headers or an odd one.
+    """
+    if not authorization:
+        raise Unauthenticated("missing_token")
+    scheme, _, token = authorization[0].partition(" ")
+    if scheme.lower() != "bearer":
+        raise Unauthenticated("missing_token")
+    if len(authorization) > 1 or not token.strip():
+        raise Unauthenticated("invalid_token")
+    return token.strip()
+
+
+def principal_from(claims: Mapping[str, Any]) -> Principal:
+    """Read verified claims: `sub`, `tenant`, `roles` (list), `scope` (words), `act.sub` (the agent), `name`.
+
+    Raises:
+        Unauthenticated: `invalid_token`, when one of them has another shape. An odd `act` is never read as no agent.
+    """
+    return Principal(
+        tenant=_word(claims.get("tenant")),
+        subject=_word(claims.get("sub")),
+        roles=frozenset(_word(role) for role in _list(claims.get("roles", []))),
+        scopes=frozenset(_text(claims.get("scope", "")).split()),
+        agent=_agent(claims),
+        name=_text(claims.get("name", ""))[:LONGEST_NAME],
+    )
+
+
+def _agent(claims: Mapping[str, Any]) -> str:
+    if "act" not in claims:
+        return ""
+    actor = claims["act"]
+    return _word(actor.get("sub") if isinstance(actor, Mapping) else None)
+
+
+def _key_id(token: str) -> str:
+    if len(token) > LONGEST_TOKEN:
+        raise Unauthenticated("invalid_token")
+    try:
+        key_id = jwt.get_unverified_header(token).get("kid")
+    except (jwt.PyJWTError, ValueError) as error:
+        raise Unauthenticated("invalid_token") from error
+    return _word(key_id)
+
+
+def _word(value: Any) -> str:
+    # What is stored and shown as a name must be printable; NUL cannot even be stored.
+    if isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and value.isprintable():
+        return value
+    raise Unauthenticated("invalid_token")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str) and "\0" not in value:
+        return value
+    raise Unauthenticated("invalid_token")
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise Unauthenticated("invalid_token")
+
+
+def _challenge(code: str) -> str:
+    # RFC 6750 section 3.1: no error code when no credential was sent.
+    if code == "missing_token":
+        return 'Bearer realm="onceward"'
+    return f'Bearer realm="onceward", error="invalid_token", error_description="{MEANINGS[code]}"'

@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+
+from worker.dev import credentials, ports
+from worker.dev.binaries import Binaries
+from worker.dev.child import Child
+from worker.dev.children import TABLE
+from worker.dev.environment import INHERITED
+from worker.dev.folder import StateFolder
+from worker.dev.layout import Layout
+
+# Which secrets each process is given; all others must not be in its environment in any form.
+MAY_HOLD = {
+    "postgres": set(),
+    "temporal": set(),
+    "migrate": {"onceward_owner"},
+    "provider": {"payments_provider", "payments_api_key", "payments_admin_key"},
+    "issuer": set(),
+    "api": {"onceward_door", "session_secret"},
+    "relay": {"onceward_relay"},
+    "worker": {"onceward_worker", "payments_api_key"},
+}
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    folder = StateFolder(tmp_path)
+    nowhere = Binaries(postgres=tmp_path, temporal=tmp_path / "temporal")
+    return Layout(
+        folder, dict(zip(ports.NAMES, range(20_000, 20_100), strict=False)), credentials.keep(folder), nowhere
+    )
+
+
+def test_the_table_of_who_may_hold_what_is_complete() -> None:
+    assert [child.name for child in TABLE] == list(MAY_HOLD)
+
+
+@pytest.mark.parametrize("child", TABLE, ids=lambda child: child.name)
+def test_a_child_holds_its_own_secrets_and_no_others(layout: Layout, child: Child) -> None:
+    values = "\n".join(child.environment(layout).values())
+    assert {name for name, secret in layout.credentials.items() if secret in values} == MAY_HOLD[child.name]
+
+
+def test_a_child_inherits_nothing_but_the_names_on_the_list(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "secret of the person at the keyboard")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    for child in TABLE:
+        inherited = {
+            name for name in child.environment(layout) if not name.startswith(("ONCEWARD_", "PAYMENTS_", "PYTHON"))
+        }
+        assert "LANG" in inherited
+        assert inherited <= set(INHERITED)
+
+
+def test_a_further_copy_differs_in_its_port_only(layout: Layout) -> None:
+    api = next(child for child in TABLE if child.name == "api")
+    first, second = api.environment(layout), api.environment(layout.with_port("api", 29_999))
+    assert {name for name in first if first[name] != second[name]} == {"ONCEWARD_API_PORT", "ONCEWARD_PUBLIC_URL"}

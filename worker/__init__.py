@@ -1,0 +1,1 @@
+"""The processes and their wiring; the only part that reads the environment."""

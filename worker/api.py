@@ -1,0 +1,97 @@
+"""`python -m worker.api`: the door for agents and the back office for people."""
+
+import time
+from collections.abc import Awaitable, Callable
+
+import httpx2
+import structlog
+import uvicorn
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from adapters.envelopes import SURFACES
+from adapters.http.back_office import BackOfficeSettings, mount
+from adapters.http.doors import Doors
+from adapters.http.identity import TokenVerifier
+from adapters.http.issuer import Issuer, IssuerKeys
+from adapters.http.problems import answer_with_problems
+from adapters.intake.offers import Offers
+from adapters.intake.turns import Turns
+from adapters.postgres.back_office import PostgresBackOffice
+from adapters.postgres.engine import Database
+from adapters.postgres.inbox import PostgresInbox
+from adapters.postgres.progress import PostgresProgress
+from adapters.temporal.starter import TemporalStarter
+from worker import process, wiring
+from worker.settings import ApiSettings, read
+
+log = structlog.get_logger(__name__)
+
+
+def application(settings: ApiSettings, database: Database, client: Client, web: httpx2.AsyncClient) -> FastAPI:
+    """The door and the back office over one database and one Temporal."""
+    app = FastAPI(title="Onceward", version="0.1.0", docs_url=None, redoc_url=None)
+    answer_with_problems(app)
+    issuer = Issuer(settings.issuer, web)
+    verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)
+    starter = TemporalStarter(client, settings.temporal_task_queue)
+    app.include_router(_doors(database, starter, verifier).router())
+    app.add_route("/healthz", _healthy, include_in_schema=False)
+    store = PostgresBackOffice(database, _nudging(starter))
+    mount(app, store=store, verifier=verifier, issuer=issuer, settings=_back_office(settings))
+    return app
+
+
+def _doors(database: Database, starter: TemporalStarter, verifier: TokenVerifier) -> Doors:
+    catalog, progress = wiring.catalog(), PostgresProgress(database)
+    turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, progress, time.monotonic)
+    return Doors(turns, Offers(SURFACES, catalog), progress, verifier)
+
+
+def _nudging(starter: TemporalStarter) -> Callable[[str], Awaitable[None]]:
+    async def nudge(operation_id: str) -> None:
+        try:
+            await starter.nudge(operation_id)
+        except RPCError as error:
+            # The decision is committed with its nudge in the outbox; the relay goes on trying.
+            log.warning("nudge_left_to_the_relay", operation_id=operation_id, status=str(error.status))
+
+    return nudge
+
+
+def _back_office(settings: ApiSettings) -> BackOfficeSettings:
+    console = f"{settings.console_url}/namespaces/{settings.temporal_namespace}/workflows/{{workflow_id}}"
+    return BackOfficeSettings(
+        public_url=settings.public_url,
+        session_secret=settings.session_secret.get_secret_value(),
+        client_id=settings.back_office_client_id,
+        console_workflow_url=console if settings.console_url else "",
+    )
+
+
+async def _healthy(_: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+async def main() -> None:
+    """Serve until told to end."""
+    settings = read(ApiSettings)
+    process.set_up_logs(settings.log_format)
+    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-api")
+    async with process.temporal(settings) as client, httpx2.AsyncClient(timeout=5.0) as web:
+        app = application(settings, database, client, web)
+        config = uvicorn.Config(
+            app, host=settings.api_host, port=settings.api_port, log_level="warning", server_header=False
+        )
+        process.say_ready(settings.ready_file)
+        try:
+            await uvicorn.Server(config).serve()
+        finally:
+            await database.close()
+
+
+if __name__ == "__main__":
+    process.run(main, ends_itself=True)

@@ -1,0 +1,91 @@
+"""The environment of each child: little is inherited, and each gets only the secrets that it needs itself."""
+
+import os
+
+from worker.dev.layout import AUDIENCE, NAMESPACE, ROOT, TASK_QUEUE, Layout
+from worker.dev.ports import HOST
+
+# All that a child sees of the caller's environment. Tokens and keys of the person who typed `make dev` stay with them.
+INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")
+
+Environment = dict[str, str]
+
+
+def bare(_layout: Layout) -> Environment:
+    """For servers that take everything on their command line."""
+    return {name: os.environ[name] for name in INHERITED if name in os.environ}
+
+
+def ours(layout: Layout) -> Environment:
+    """For a Python process that is run from this checkout."""
+    return {**bare(layout), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+
+
+def _common(layout: Layout, role: str) -> Environment:
+    return {
+        **ours(layout),
+        "ONCEWARD_POSTGRES_DSN": layout.dsn(role),
+        "ONCEWARD_TEMPORAL_ADDRESS": layout.address("temporal"),
+        "ONCEWARD_TEMPORAL_NAMESPACE": NAMESPACE,
+        "ONCEWARD_TEMPORAL_TASK_QUEUE": TASK_QUEUE,
+        "ONCEWARD_CONSOLE_URL": layout.url("console"),
+        "ONCEWARD_PUBLIC_URL": layout.url("api"),
+        "ONCEWARD_PAYMENTS_URL": layout.url("provider"),
+        **_trust(layout),
+    }
+
+
+def _trust(layout: Layout) -> Environment:
+    """Whose tokens are believed."""
+    return {
+        "ONCEWARD_ISSUER": layout.url("issuer"),
+        "ONCEWARD_ISSUER_JWKS_URL": f"{layout.url('issuer')}/.well-known/jwks.json",
+        "ONCEWARD_AUDIENCE": AUDIENCE,
+    }
+
+
+def migrate(layout: Layout) -> Environment:
+    """The owner of the tables changes them; nobody else may."""
+    return _common(layout, "onceward_owner")
+
+
+def relay(layout: Layout) -> Environment:
+    """Reads the outbox and starts or signals workflows."""
+    return _common(layout, "onceward_relay")
+
+
+def worker(layout: Layout) -> Environment:
+    """Runs workflows and activities."""
+    # The only process that may act on the outside: the door never holds a downstream credential.
+    return {**_common(layout, "onceward_worker"), "ONCEWARD_PAYMENTS_API_KEY": layout.credentials["payments_api_key"]}
+
+
+def api(layout: Layout) -> Environment:
+    """The door and the back office."""
+    return {
+        **_common(layout, "onceward_door"),
+        "ONCEWARD_API_HOST": HOST,
+        "ONCEWARD_API_PORT": str(layout.ports["api"]),
+        "ONCEWARD_SESSION_SECRET": layout.credentials["session_secret"],
+    }
+
+
+def provider(layout: Layout) -> Environment:
+    """The sample payments provider, an outside party with a database of its own."""
+    return {
+        **ours(layout),
+        "PAYMENTS_PROVIDER_DSN": layout.dsn("payments_provider", "payments"),
+        "PAYMENTS_PROVIDER_PORT": str(layout.ports["provider"]),
+        "PAYMENTS_PROVIDER_API_KEY": layout.credentials["payments_api_key"],
+        "PAYMENTS_PROVIDER_ADMIN_KEY": layout.credentials["payments_admin_key"],
+    }
+
+
+def issuer(layout: Layout) -> Environment:
+    """Signs tokens in place of an identity provider."""
+    return {
+        **ours(layout),
+        **_trust(layout),
+        "ONCEWARD_DEV_ISSUER_PORT": str(layout.ports["issuer"]),
+        "ONCEWARD_DEV_ISSUER_STATE_DIR": str(layout.folder.issuer),
+    }

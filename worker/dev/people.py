@@ -1,0 +1,22 @@
+"""The people whom the development issuer knows."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody to sign in as."""
+
+    subject: str
+    name: str
+    tenant: str
+    roles: tuple[str, ...]
+
+
+PEOPLE = (
+    Person("approver-1", "Refund approver", "tenant-a", ("approver:refunds",)),
+    Person("approver-2", "Second refund approver", "tenant-a", ("approver:refunds",)),
+    Person("operator-1", "Operator", "tenant-a", ("operator",)),
+    Person("viewer-1", "Viewer", "tenant-a", ("viewer",)),
+    Person("approver-b", "Refund approver of another tenant", "tenant-b", ("approver:refunds",)),
+)

@@ -1,0 +1,89 @@
+"""The settings of each process, read from the environment and nowhere else.
+
+Each process reads only what it needs, so that none has to hold another's secret.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from workflows.domain.errors import InvalidConfiguration
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+class Settings(BaseSettings):
+    """What every process needs."""
+
+    model_config = SettingsConfigDict(env_prefix="ONCEWARD_", extra="ignore", frozen=True)
+
+    postgres_dsn: SecretStr = Field(description="postgresql://user:password@host:port/database of this process's role")
+    ready_file: Path | None = Field(None, description="a file to create once this process serves")
+    log_format: str = Field("console", pattern="^(console|json)$", description="console or json")
+
+
+class TemporalSettings(Settings):
+    """For processes that talk to Temporal."""
+
+    temporal_address: str = Field(description="host:port of the Temporal frontend")
+    temporal_namespace: str = Field("onceward", description="a namespace")
+    temporal_task_queue: str = Field("onceward", description="a task queue")
+
+
+class WorkerSettings(TemporalSettings):
+    """For the Temporal worker: it alone holds the credentials of downstream services."""
+
+    payments_url: str = Field(pattern="^https?://", description="the payments provider's base URL")
+    payments_api_key: SecretStr = Field(description="our key at the payments provider")
+    payments_timeout_seconds: float = Field(8.0, gt=0, le=60, description="seconds for one exchange with the provider")
+    policy_version: str = Field("2026-11", description="the name of the risk policy in force")
+    policy_unasked_up_to: dict[str, int] = Field(
+        default_factory=dict,
+        description='JSON: per currency, minor units that may leave unasked, such as {"KRW": 1000}',
+    )
+
+
+class ApiSettings(TemporalSettings):
+    """For the doors and the back office."""
+
+    api_host: str = Field("127.0.0.1", description="the address to listen on")
+    api_port: Port = Field(8080, description="the port to listen on")
+    public_url: str = Field(pattern="^https?://", description="how browsers reach us")
+    console_url: str = Field("", description="the Temporal console's base URL, for links")
+    issuer: str = Field(pattern="^https?://", description="the OIDC issuer")
+    audience: str = Field("onceward", description="the audience that tokens must name")
+    back_office_client_id: str = Field("onceward-back-office", description="our client id at the issuer")
+    session_secret: SecretStr = Field(min_length=32, description="at least 32 characters; signs the session cookies")
+
+
+class RelaySettings(TemporalSettings):
+    """For the relay."""
+
+
+class MigrateSettings(Settings):
+    """For the migrations, run by the owner of the tables."""
+
+
+Some = TypeVar("Some", bound=Settings)
+
+
+def read(kind: type[Some]) -> Some:
+    """Read a process's settings.
+
+    Raises:
+        InvalidConfiguration: names each setting at fault and what was expected, never its value.
+    """
+    try:
+        return kind()
+    except ValidationError as error:
+        faults = "; ".join(_fault(kind, fault) for fault in error.errors(include_url=False, include_input=False))
+        raise InvalidConfiguration(f"These settings are missing or unfit: {faults}.") from None
+
+
+def _fault(kind: type[Settings], fault: Any) -> str:
+    name = str(fault["loc"][0]).lower()
+    field = kind.model_fields.get(name)
+    expected = field.description if field is not None and field.description else "a fitting value"
+    return f"ONCEWARD_{name.upper()} (expected {expected})"
