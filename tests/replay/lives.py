@@ -1,0 +1,22 @@
+"""The lives whose histories each release stores: one for each way through the workflow."""
+
+from collections.abc import Callable
+
+from tests.workflows.script import DONE, GO, UNCERTAIN, WAIT, Script, broken
+from workflows.messages import Judgement, Report, Step
+
+LOOK = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=30.0)
+REVIEW = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=3600.0, needs_person=True)
+AGAIN = Report(Step.SEND_AGAIN, "rate_limited", pause_seconds=5.0)
+
+LIVES: dict[str, Callable[[], Script]] = {
+    "unasked": lambda: Script(validate=[GO], apply=[DONE]),
+    "refused": lambda: Script(validate=[Judgement(Step.SETTLE, "not_found")], apply=[DONE]),
+    "approved": lambda: Script(validate=[WAIT, GO], apply=[DONE]),
+    "expired": lambda: Script(validate=[WAIT, WAIT, Judgement(Step.SETTLE, "approval_expired")], apply=[DONE]),
+    "lost-reply": lambda: Script(validate=[GO], apply=[UNCERTAIN], reconcile=[LOOK, LOOK, DONE]),
+    "dead-worker": lambda: Script(validate=[GO], apply=[broken()], reconcile=[broken(), LOOK, DONE]),
+    "rate-limited": lambda: Script(validate=[GO], apply=[AGAIN, AGAIN, DONE]),
+    "cleared-too-long-ago": lambda: Script(validate=[GO, GO], apply=[Report(Step.VALIDATE), DONE]),
+    "manual-review": lambda: Script(validate=[GO], apply=[UNCERTAIN], reconcile=[LOOK, REVIEW, REVIEW, DONE]),
+}

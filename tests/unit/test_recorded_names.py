@@ -1,0 +1,59 @@
+"""Names that stand in histories never change: not by renaming a function, not by moving a class."""
+
+import dataclasses
+
+from temporalio import activity, workflow
+
+from activities.apply import Apply
+from activities.read import Read
+from activities.reconcile import Reconcile
+from activities.settle import Settle
+from activities.validate import Validate
+from workflows import contracts, messages
+from workflows.execute_operation import ExecuteOperation
+
+
+def test_workflow_signal_and_activity_names_are_those_of_the_first_release() -> None:
+    steps = (Validate.validate, Apply.apply, Reconcile.reconcile, Settle.settle, Read.read)
+    assert [activity._Definition.must_from_callable(step).name for step in steps] == [
+        "onceward.validate",
+        "onceward.apply",
+        "onceward.reconcile",
+        "onceward.settle",
+        "onceward.read",
+    ]
+    definition = workflow._Definition.must_from_class(ExecuteOperation)
+    assert definition.name == "onceward.ExecuteOperation"
+    assert list(definition.signals) == ["onceward.nudge"]
+
+
+def test_the_steps_that_a_workflow_can_be_told_are_those_of_the_first_release() -> None:
+    assert [step.value for step in messages.Step] == [
+        "go", "wait", "validate", "send_again", "reconcile", "settle",
+    ]  # fmt: skip
+
+
+def test_a_field_of_a_recorded_message_is_only_ever_added_with_a_default() -> None:
+    first_release = {
+        messages.OperationRef: ["operation_id", "intent_hash"],
+        messages.Judgement: ["step"],
+        messages.Report: ["step"],
+        messages.SettleOrder: ["ref"],
+        messages.Ending: ["state"],
+    }
+    for message, required in first_release.items():
+        fields = dataclasses.fields(message)
+        assert [field.name for field in fields if field.default is dataclasses.MISSING] == required
+
+
+def test_every_activity_states_its_timeout_and_its_attempts() -> None:
+    for name, call in contracts.CALLS.items():
+        assert call.start_to_close.total_seconds() > 0, name
+        assert call.retry.maximum_attempts > 0, f"{name} would be retried for ever"
+
+
+def test_the_write_is_attempted_once_and_says_that_it_lives() -> None:
+    call = contracts.CALLS[contracts.APPLY]
+    assert call.retry.maximum_attempts == 1
+    assert call.heartbeat is not None
+    assert call.heartbeat.total_seconds() >= 3 * contracts.HEARTBEAT_EVERY.total_seconds()

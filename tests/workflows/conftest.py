@@ -1,0 +1,34 @@
+"""The time-skipping server: days of waiting pass at once."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest_asyncio
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
+from temporalio.testing import WorkflowEnvironment
+
+from workflows.execute_operation import STATE, WAITING_FOR
+
+TEST_SERVER = Path(sys.executable).parent / "temporal-test-server"
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def time_skipping() -> AsyncIterator[WorkflowEnvironment]:
+    """One server for all workflow tests; each test has ids and a task queue of its own."""
+    assert TEST_SERVER.exists(), "the time-skipping server is missing; `make setup` installs it"
+    async with await WorkflowEnvironment.start_time_skipping(test_server_existing_path=str(TEST_SERVER)) as environment:
+        await make_search_attributes(environment)
+        yield environment
+
+
+async def make_search_attributes(environment: WorkflowEnvironment) -> None:
+    """Tell the server of the attributes that a deployment registers."""
+    keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+    await environment.client.operator_service.add_search_attributes(
+        AddSearchAttributesRequest(
+            namespace=environment.client.namespace,
+            search_attributes={key.name: keyword for key in (STATE, WAITING_FOR)},
+        )
+    )

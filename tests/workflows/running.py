@@ -1,0 +1,31 @@
+"""One operation, carried by a worker whose steps follow a script."""
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from temporalio.client import WorkflowHandle
+from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Worker
+
+from tests.workflows.script import Script
+from workflows.execute_operation import ExecuteOperation
+from workflows.messages import Ending, OperationRef
+
+Handle = WorkflowHandle[ExecuteOperation, Ending]
+
+
+@asynccontextmanager
+async def running(environment: WorkflowEnvironment, script: Script) -> AsyncIterator[Handle]:
+    """Start one operation and serve it until the block ends."""
+    operation_id = f"op_{uuid.uuid4().hex}"
+    async with Worker(
+        environment.client,
+        task_queue=operation_id,
+        workflows=[ExecuteOperation],
+        activities=script.activities(),
+        workflow_failure_exception_types=[Exception],
+    ):
+        yield await environment.client.start_workflow(
+            ExecuteOperation.run, OperationRef(operation_id, "hash"), id=operation_id, task_queue=operation_id
+        )

@@ -1,0 +1,150 @@
+"""The order of steps and the waiting, under the real sandbox; what each step does is tested elsewhere."""
+
+import pytest
+from temporalio.testing import WorkflowEnvironment
+
+from tests.workflows.running import Handle, running
+from tests.workflows.script import DONE, GO, UNCERTAIN, WAIT, Script, broken, refused
+from workflows.execute_operation import ExecuteOperation
+from workflows.messages import Ending, Judgement, Report, Step
+
+
+async def outcome(environment: WorkflowEnvironment, script: Script) -> Ending:
+    async with running(environment, script) as handle:
+        return await handle.result()
+
+
+async def test_an_operation_that_nobody_must_approve_is_judged_applied_and_settled(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    script = Script(validate=[GO], apply=[DONE])
+    assert await outcome(time_skipping, script) == Ending("succeeded")
+    assert script.called == ["validate", "apply", "settle"]
+
+
+async def test_a_refusal_of_the_gate_is_settled_with_its_code_and_nothing_is_applied(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    script = Script(validate=[Judgement(Step.SETTLE, "refund_amount_exceeded")], apply=[DONE])
+    assert await outcome(time_skipping, script) == Ending("failed_terminal", "refund_amount_exceeded")
+    assert script.called == ["validate", "settle"]
+
+
+async def test_nothing_is_applied_before_the_gate_has_looked_again_after_a_decision(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    script = Script(validate=[WAIT, GO], apply=[DONE])
+    async with running(time_skipping, script) as handle:
+        await script.reached("validate")
+        await handle.signal(ExecuteOperation.nudge)
+        assert await handle.result() == Ending("succeeded")
+    assert script.called == ["validate", "validate", "apply", "settle"]
+
+
+async def test_a_signal_alone_decides_nothing(time_skipping: WorkflowEnvironment) -> None:
+    script = Script(validate=[WAIT, WAIT, WAIT, Judgement(Step.SETTLE, "approval_denied")], apply=[DONE])
+    async with running(time_skipping, script) as handle:
+        for _ in range(5):
+            await handle.signal(ExecuteOperation.nudge)
+        assert await handle.result() == Ending("failed_terminal", "approval_denied")
+    assert "apply" not in script.called
+
+
+async def test_a_lost_signal_costs_time_and_nothing_else(time_skipping: WorkflowEnvironment) -> None:
+    script = Script(validate=[WAIT, GO], apply=[DONE])
+    assert await outcome(time_skipping, script) == Ending("succeeded")
+
+
+async def test_three_days_without_a_decision_end_in_what_the_gate_then_says(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    script = Script(validate=[WAIT, Judgement(Step.SETTLE, "approval_expired")], apply=[DONE])
+    assert await outcome(time_skipping, script) == Ending("failed_terminal", "approval_expired")
+    assert "apply" not in script.called
+
+
+async def test_an_uncertain_send_is_looked_for_until_there_is_evidence_and_never_sent_unseen(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    still = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=30.0)
+    script = Script(validate=[GO], apply=[UNCERTAIN], reconcile=[still, still, DONE])
+    assert await outcome(time_skipping, script) == Ending("succeeded")
+    assert script.called == ["validate", "apply", "reconcile", "reconcile", "reconcile", "settle"]
+
+
+async def test_a_dead_worker_is_no_failed_write(time_skipping: WorkflowEnvironment) -> None:
+    script = Script(validate=[GO], apply=[broken()], reconcile=[DONE])
+    assert await outcome(time_skipping, script) == Ending("succeeded")
+    assert script.called == ["validate", "apply", "reconcile", "settle"]
+
+
+async def test_what_is_proven_absent_is_sent_again(time_skipping: WorkflowEnvironment) -> None:
+    again = Report(Step.SEND_AGAIN, "proven_absent", pause_seconds=2.0)
+    script = Script(validate=[GO], apply=[UNCERTAIN, DONE], reconcile=[again])
+    assert await outcome(time_skipping, script) == Ending("succeeded")
+    assert script.called == ["validate", "apply", "reconcile", "apply", "settle"]
+
+
+async def test_a_clearance_that_is_too_old_sends_the_operation_back_to_the_gate(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    script = Script(validate=[GO, Judgement(Step.SETTLE, "quote_expired")], apply=[Report(Step.VALIDATE)])
+    assert await outcome(time_skipping, script) == Ending("failed_terminal", "quote_expired")
+
+
+async def test_a_look_that_fails_is_repeated_and_the_operation_stays_unconfirmed(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    script = Script(validate=[GO], apply=[UNCERTAIN], reconcile=[*[broken()] * 7, DONE])
+    assert await outcome(time_skipping, script) == Ending("succeeded")
+    assert script.called.count("apply") == 1
+
+
+async def test_an_operation_in_manual_review_still_ends_when_evidence_comes(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    review = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=3600.0, needs_person=True)
+    script = Script(validate=[GO], apply=[UNCERTAIN], reconcile=[*[review] * 30, DONE])
+    assert await outcome(time_skipping, script) == Ending("succeeded")
+
+
+async def test_a_state_that_cannot_be_seen_ends_retryable_and_nothing_is_applied(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    script = Script(validate=[broken()], apply=[DONE])
+    assert (await outcome(time_skipping, script)).code == "upstream_unavailable"
+    assert "apply" not in script.called
+
+
+async def test_another_meaning_under_the_same_id_is_refused_with_its_own_code(
+    time_skipping: WorkflowEnvironment,
+) -> None:
+    script = Script(validate=[refused("idempotency_conflict")], apply=[DONE])
+    assert (await outcome(time_skipping, script)).code == "idempotency_conflict"
+    assert "apply" not in script.called
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ({"validate": [WAIT]}, "approver:refunds"),
+        ({"validate": [GO], "apply": [Report(Step.RECONCILE, pause_seconds=9e6)]}, "outcome is not known"),
+        ({"validate": [GO], "apply": [Report(Step.RECONCILE, pause_seconds=9e6, needs_person=True)]}, "operator"),
+    ],
+)
+async def test_the_console_is_told_in_words_what_is_waited_for(
+    time_skipping: WorkflowEnvironment, answers: dict[str, list[object]], words: str
+) -> None:
+    script = Script(**answers, reconcile=[DONE])
+    with time_skipping.auto_time_skipping_disabled():
+        async with running(time_skipping, script) as handle:
+            await script.reached(next(reversed(answers)))
+            await _until_said(handle, words)
+            await handle.terminate()
+
+
+async def _until_said(handle: Handle, words: str) -> None:
+    said = ""
+    while words not in said:
+        said = await handle.query("__temporal_workflow_metadata")  # type: ignore[assignment]
+        said = str(said)
