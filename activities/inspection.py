@@ -22,8 +22,8 @@ class Look:
 
     @property
     def refusal(self) -> Verdict | None:
-        """The first layer that says no."""
-        return first_refusal(self.verdicts)
+        """The first layer that says no; risk only asks for a person."""
+        return first_refusal(verdict for verdict in self.verdicts if verdict.layer is not Layer.RISK)
 
     def may_execute(self, *, approval_granted: bool) -> bool:
         """Whether the effect may be made, given what the people have said."""
@@ -54,7 +54,8 @@ async def look(operation: Operation, tools: Tools, policy: Policy) -> Look:
         return Look((*verdicts, Verdict(Layer.AUTHORIZATION, refused.code, refused.details)))
     business = inspection.refusal or Verdict(Layer.BUSINESS)
     why = why_approval_is_needed(tool.contract, inspection.impact, policy)
-    return Look((*verdicts, business, Verdict(Layer.AUTHORIZATION), Verdict(Layer.RISK)), inspection.impact, why)
+    risk = Verdict(Layer.RISK, "approval_required" if why else None)
+    return Look((*verdicts, business, Verdict(Layer.AUTHORIZATION), risk), inspection.impact, why)
 
 
 def static_verdicts(operation: Operation, contract: Contract) -> tuple[Verdict, ...]:

@@ -8,6 +8,7 @@ from activities.ports import Approvals, Operations, Tools
 from workflows import contracts
 from workflows.domain.approval import ApprovalState, Binding, Clearance, Plea, Question
 from workflows.domain.errors import IntentConflict
+from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import ENDS, MAY_HAVE_EFFECT
 from workflows.domain.operation import Operation
 from workflows.domain.policy import Policy
@@ -85,7 +86,8 @@ class Validate:
     async def _pass(self, operation: Operation, seen: Look, clearance: Clearance) -> Judgement:
         if not seen.may_execute(approval_granted=clearance.approval_id is not None):
             return await self._end(operation, seen, "permission_denied")
-        await self._operations.record(operation, seen.verdicts, clearance)
+        people = (Verdict(Layer.APPROVAL),) if clearance.approval_id else ()
+        await self._operations.record(operation, (*seen.verdicts, *people), clearance)
         return Judgement(Step.GO)
 
     async def _ask(self, operation: Operation, seen: Look, binding: Binding) -> Judgement:
@@ -96,7 +98,7 @@ class Validate:
         return _wait(await self._approvals.ask(operation, Plea(binding, rule, seen.impact, seen.why)))
 
     async def _end(self, operation: Operation, seen: Look, code: str) -> Judgement:
-        await self._operations.record(operation, seen.verdicts, None)
+        await self._operations.record(operation, (*seen.verdicts, Verdict(Layer.APPROVAL, code)), None)
         return Judgement(Step.SETTLE, code)
 
     def _binding(self, operation: Operation, seen: Look) -> Binding:

@@ -240,7 +240,7 @@ async def _approvals(connection: AsyncConnection, operation_id: str) -> tuple[Ap
 def _evidence(claim: Any) -> tuple[Fact, ...]:
     if claim is None:
         return ()
-    known = (("outcome", claim.outcome), ("code", claim.code), ("reference", claim.reference))
+    known = (("Outcome", claim.outcome), ("Code", claim.code))
     return tuple(Fact(label, value) for label, value in known if value)
 
 

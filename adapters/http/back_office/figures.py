@@ -2,27 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Context, Decimal, localcontext
+
+from babel.numbers import format_currency, get_currency_precision, is_currency
 
 from workflows.domain.impact import Money
 
-CURRENCIES = {
-    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
-    2: (
-        "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF "
-        "CHF CNY COP CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD "
-        "HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK "
-        "MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD "
-        "RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS "
-        "UAH USD UYU UZS VES WST XCD YER ZAR ZMW ZWG"
-    ),
-    3: "BHD IQD JOD KWD LYD OMR TND",
-    4: "CLF UYW",
-}
-"""Currencies by the digits of their minor unit (ISO 4217)."""
+LOCALE = "en_US"
 
-DECIMALS = {currency: digits for digits, currencies in CURRENCIES.items() for currency in currencies.split()}
-
-SIGNS = {"KRW": "₩", "EUR": "€", "GBP": "£", "JPY": "¥", "USD": "$", "INR": "₹", "VND": "₫", "PHP": "₱"}
+EXACT = Context(prec=100)
+"""Every digit is kept, however large the amount."""
 
 STEPS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
@@ -37,13 +26,13 @@ class Amount:
 
 def amount(money: Money) -> Amount:
     """The amount as people write it. A currency that is not known is shown in minor units, never guessed."""
-    digits = DECIMALS.get(money.currency)
-    if digits is None:
+    if not is_currency(money.currency, LOCALE):
         return Amount(f"{money.minor_units:,} minor units", money.currency)
-    whole, fraction = divmod(abs(money.minor_units), 10**digits)
-    sign = "−" if money.minor_units < 0 else ""
-    tail = f".{fraction:0{digits}d}" if digits else ""
-    return Amount(f"{sign}{SIGNS.get(money.currency, '')}{whole:,}{tail}", money.currency)
+    value = Decimal(money.minor_units).scaleb(-get_currency_precision(money.currency), EXACT)
+    with localcontext(EXACT):
+        figure: str = format_currency(value, money.currency, locale=LOCALE)
+    # Where there is no sign of its own the code would stand twice.
+    return Amount(figure.replace(money.currency, "").strip(), money.currency)
 
 
 def moment(at: datetime) -> str:

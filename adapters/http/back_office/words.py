@@ -55,6 +55,33 @@ LAYERS = {
     Layer.APPROVAL: "Approval",
 }
 
+EVENTS = {
+    "proposed": "Proposed",
+    "approval.asked": "People are asked",
+    "awaiting_approval": "Waits for a decision",
+    "decision.approve": "Approved",
+    "decision.deny": "Denied",
+    "approval.expired": "The time to decide has passed",
+    "approval.void": "The approval no longer counts: what it asked about has changed",
+    "approval.consumed": "The approval is used up",
+    "started": "Begun",
+    "claim.acquired": "Right to make the effect taken",
+    "effect.applied": "The downstream confirms it",
+    "effect.rejected": "The downstream refused",
+    "effect.unknown": "No certain answer from the downstream",
+    "unconfirmed": "Being looked up",
+    "manual_review": "Handed to an operator",
+    "succeeded": "Done",
+    "failed_terminal": "Ended without effect",
+    "failed_retryable": "Ended without effect for now",
+}
+"""What the timeline's entries are called; one that is not named here is shown by its code."""
+
+
+def of_event(what: str) -> str:
+    """Say what happened."""
+    return EVENTS.get(what, what)
+
 
 @dataclass(frozen=True)
 class VerdictWords:
