@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from temporalio import activity
 
-from activities.failures import as_failure
 from activities.ports import Claims, Journal, Operations, Tools, WriteTool
+from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.claim import Claim
@@ -28,6 +28,9 @@ from workflows.messages import OperationRef, Report, Step
 LEASE_SECONDS = 12.0
 """Longer than the heartbeat timeout, so that a worker that is given up has also lost its claim soon after."""
 
+RENEW_SECONDS = LEASE_SECONDS / 4
+"""How often a live owner prolongs its lease; three may fail before the claim is lost."""
+
 
 class Apply:
     """Makes the effect of one operation, at most once at a time and never beside a higher generation."""
@@ -41,7 +44,7 @@ class Apply:
     @activity.defn(name=contracts.APPLY)
     async def apply(self, ref: OperationRef) -> Report:
         """Claim and send; whatever is not proven is left for reconciliation."""
-        with as_failure():
+        async with step():
             operation = await self._operations.load(ref.operation_id)
             if operation.intent_hash != ref.intent_hash:
                 raise IntentConflict
@@ -90,17 +93,16 @@ class Apply:
 
     @asynccontextmanager
     async def _kept_alive(self, claim: Claim) -> AsyncIterator[None]:
-        beat = asyncio.create_task(self._beat(claim))
+        renewal = asyncio.create_task(self._renew(claim))
         try:
             yield
         finally:
-            beat.cancel()
-            await asyncio.gather(beat, return_exceptions=True)
+            renewal.cancel()
+            await asyncio.gather(renewal, return_exceptions=True)
 
-    async def _beat(self, claim: Claim) -> None:
+    async def _renew(self, claim: Claim) -> None:
         while True:
-            activity.heartbeat()
-            await asyncio.sleep(contracts.HEARTBEAT_EVERY.total_seconds())
+            await asyncio.sleep(RENEW_SECONDS)
             await self._claims.renew(claim, LEASE_SECONDS)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.failures import as_failure
 from activities.inspection import static_verdicts
 from activities.ports import Journal, Operations, Tools
+from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.errors import ERRORS, CallRefused, IntentConflict
@@ -27,7 +27,7 @@ class Read:
     @activity.defn(name=contracts.READ)
     async def read(self, ref: OperationRef) -> Ending:
         """Read and settle; the data stay in the database, the history gets the ending's code."""
-        with as_failure():
+        async with step():
             operation = await self._operations.load(ref.operation_id)
             if operation.intent_hash != ref.intent_hash:
                 raise IntentConflict

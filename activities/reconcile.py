@@ -2,8 +2,8 @@
 
 from temporalio import activity
 
-from activities.failures import as_failure
 from activities.ports import Claims, Operations, Tools
+from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.claim import Evidence
@@ -26,7 +26,7 @@ class Reconcile:
     @activity.defn(name=contracts.RECONCILE)
     async def reconcile(self, ref: OperationRef) -> Report:
         """Look once; say whether the outcome is on record, may be sent again, or must be looked for later."""
-        with as_failure():
+        async with step():
             evidence = await self._claims.evidence(ref.operation_id)
             if evidence is None:
                 return Report(Step.VALIDATE)

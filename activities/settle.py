@@ -5,8 +5,8 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.failures import as_failure
 from activities.ports import Claims, Operations, Tools
+from activities.step import step
 from workflows import contracts
 from workflows.domain.effect import Effect, Outcome
 from workflows.domain.errors import ERRORS, IntentConflict, OncewardError
@@ -24,7 +24,7 @@ class Settle:
     @activity.defn(name=contracts.SETTLE)
     async def settle(self, order: SettleOrder) -> Ending:
         """Settle once; whoever comes second is told how it ended."""
-        with as_failure():
+        async with step():
             operation = await self._operations.load(order.ref.operation_id)
             if operation.intent_hash != order.ref.intent_hash:
                 raise IntentConflict

@@ -2,9 +2,9 @@
 
 from temporalio import activity
 
-from activities.failures import as_failure
 from activities.inspection import Look, look
 from activities.ports import Approvals, Operations, Tools
+from activities.step import step
 from workflows import contracts
 from workflows.domain.approval import ApprovalState, Binding, Clearance, Plea, Question
 from workflows.domain.errors import IntentConflict
@@ -32,7 +32,7 @@ class Validate:
     @activity.defn(name=contracts.VALIDATE)
     async def validate(self, ref: OperationRef) -> Judgement:
         """Say whether the effect may be made now, must wait for a person, or is refused."""
-        with as_failure():
+        async with step():
             operation = await self._load(ref)
             if operation.state in ENDS:
                 return Judgement(Step.SETTLE, operation.code)

@@ -20,10 +20,14 @@ SETTLE = "onceward.settle"
 READ = "onceward.read"
 
 HEARTBEAT_EVERY = timedelta(seconds=2)
-"""How often a running write says that it lives; a third of the time after which it is given up."""
+"""How often a running step says that it lives."""
 
 READ_DEADLINE = timedelta(seconds=120)
 """Longest life of a read, its retries and its time in the queue included."""
+
+
+HEARTBEAT_TIMEOUT = timedelta(seconds=6)
+"""A step whose worker has been silent for so long is given up."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,6 @@ class Call:
 
     start_to_close: timedelta
     retry: RetryPolicy
-    heartbeat: timedelta | None = None
 
 
 def _retry(attempts: int, longest_seconds: float) -> RetryPolicy:
@@ -48,7 +51,7 @@ CALLS: dict[str, Call] = {
     # Reads only; gives a short outage of the downstream a minute to end.
     VALIDATE: Call(timedelta(seconds=30), _retry(8, 20)),
     # One attempt: whatever stops it, what to do next is decided by looking, never by sending again unseen.
-    APPLY: Call(timedelta(seconds=120), _retry(1, 1), heartbeat=timedelta(seconds=6)),
+    APPLY: Call(timedelta(seconds=120), _retry(1, 1)),
     RECONCILE: Call(timedelta(seconds=30), _retry(5, 20)),
     # Only our own database: about a day of outage is waited out before the workflow fails visibly.
     SETTLE: Call(timedelta(seconds=30), _retry(1500, 60)),

@@ -132,7 +132,7 @@ class ExecuteOperation:
             message,
             result_type=answer,
             start_to_close_timeout=call.start_to_close,
-            heartbeat_timeout=call.heartbeat,
+            heartbeat_timeout=contracts.HEARTBEAT_TIMEOUT,
             retry_policy=call.retry,
         )
         return result

@@ -19,7 +19,10 @@ REFUSALS = {
     "payment_changed": "quote_changed",
     "not_found": "not_found",
 }
-"""The provider's refusals in our words. Its `idempotency_conflict` is none: something was done under our key."""
+"""The provider's refusals in our words."""
+
+UNCERTAIN = frozenset({"idempotency_conflict", "idempotency_in_flight"})
+"""Something was done, or is being done, under our key."""
 
 
 class Payments:
@@ -55,7 +58,7 @@ class Payments:
             return fate_of_failure(error)
         if response.is_success:
             return effect_of(_object(response), body)
-        return fate_of_refusal(response, REFUSALS)
+        return fate_of_refusal(response, REFUSALS, UNCERTAIN)
 
     async def find_refund(self, body: dict[str, Any], dispatch: Dispatch) -> Effect | None:
         """The refund made for our operation, None when the provider knows of none.

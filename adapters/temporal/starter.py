@@ -62,6 +62,7 @@ class TemporalStarter:
                 task_queue=self._task_queue,
                 start_to_close_timeout=call.start_to_close,
                 schedule_to_close_timeout=contracts.READ_DEADLINE,
+                heartbeat_timeout=contracts.HEARTBEAT_TIMEOUT,
                 retry_policy=call.retry,
                 id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
                 id_reuse_policy=ActivityIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,

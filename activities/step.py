@@ -1,0 +1,45 @@
+"""What surrounds every step: it says that it lives, and it fails in codes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from workflows import contracts
+from workflows.domain.errors import ERRORS, OncewardError
+
+
+@asynccontextmanager
+async def step() -> AsyncIterator[None]:
+    """Run one step so that its worker's death is noticed soon, and so that no value gets into a history."""
+    beat = asyncio.create_task(_beat())
+    try:
+        with as_failure():
+            yield
+    finally:
+        beat.cancel()
+        await asyncio.gather(beat, return_exceptions=True)
+
+
+@contextmanager
+def as_failure() -> Iterator[None]:
+    """Let an error of ours leave an activity as a failure that names its code and nothing else.
+
+    Anything else is a fault of the program or of a part it stands on: it leaves as its class name, to be retried.
+    """
+    try:
+        yield
+    except OncewardError as error:
+        entry = ERRORS.get(error.code)
+        retryable = entry is not None and entry.retryable
+        raise ApplicationError(error.code, type=error.code, non_retryable=not retryable) from None
+    except Exception as error:
+        raise ApplicationError("unexpected failure", type=type(error).__name__) from None
+
+
+async def _beat() -> None:
+    while True:
+        activity.heartbeat()
+        await asyncio.sleep(contracts.HEARTBEAT_EVERY.total_seconds())

@@ -1,0 +1,68 @@
+"""Restarts of everything that the executor stands on: nothing is lost, nothing is done twice."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.moments import MOMENTS
+from tests.faults.refunds import Refund
+from tests.support.onceward import Onceward
+from tests.support.proposals import fresh
+from tests.support.responses import call
+from worker.dev.stack import Stack
+
+OURS = ("api", "relay", "worker")
+
+
+@pytest.mark.parametrize("server", ["temporal", "postgres"])
+async def test_an_operation_that_waits_for_a_person_survives_a_restart(faulty: Onceward, server: str) -> None:
+    refund = await Refund.proposed(faulty)
+    await faulty.stack.restart(server)
+    await refund.approve()
+    await refund.require_once(posts=1)
+
+
+@pytest.mark.parametrize("server", ["temporal", "postgres"])
+async def test_an_effect_in_the_middle_of_a_restart_is_made_once(faulty: Onceward, server: str) -> None:
+    refund = await Refund.proposed(faulty)
+    async with MOMENTS["made and not answered"](faulty, refund):
+        await faulty.stack.restart(server)
+    await refund.require_once(posts=1)
+
+
+async def test_a_write_registered_while_temporal_is_away_is_started_by_the_relay(faulty: Onceward) -> None:
+    arguments = await faulty.provider.refund_arguments(await faulty.provider.add_order())
+    await faulty.stack.stop("temporal")
+    reply = await faulty.turn(call("refund_payment", arguments), request_id=fresh("response"), wait_seconds=0)
+    assert reply.code == "operation_in_progress"
+    await faulty.stack.start("temporal")
+    await faulty.until(reply.operation_id, "awaiting_approval")
+
+
+async def test_a_decision_made_while_temporal_is_away_counts_later(faulty: Onceward) -> None:
+    refund = await Refund.proposed(faulty)
+    await faulty.stack.stop("temporal")
+    await refund.approve()
+    await faulty.stack.start("temporal")
+    await refund.require_once(posts=1)
+
+
+async def test_doors_and_relays_that_are_killed_lose_nothing(faulty: Onceward) -> None:
+    refund = await Refund.proposed(faulty)
+    for process in ("api", "relay"):
+        await faulty.stack.kill(process)
+    for process in ("api", "relay"):
+        await faulty.stack.start(process)
+    await refund.approve()
+    await refund.require_once(posts=1)
+
+
+async def test_everything_killed_at_once_resumes_where_it_stopped(tmp_path: Path) -> None:
+    async with Stack(tmp_path, restart=False) as stack, Onceward.connected(stack) as before:
+        refund = await Refund.proposed(before)
+        for process in (*OURS, "provider", "issuer", "temporal", "postgres"):
+            await stack.kill(process)
+    async with Stack(tmp_path, restart=False) as stack, Onceward.connected(stack) as after:
+        resumed = Refund(after, refund.request_id, refund.asked, refund.operation_id)
+        await resumed.approve()
+        await resumed.require_once(posts=1)
