@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from types import FrameType
 
 import httpx2
 import structlog
@@ -30,24 +31,53 @@ from worker.settings import ApiSettings, read
 
 log = structlog.get_logger(__name__)
 
+LONGEST_FAREWELL = 10
+"""Seconds that open requests get to be answered when this process is told to end."""
 
-def application(settings: ApiSettings, database: Database, client: Client, web: httpx2.AsyncClient) -> FastAPI:
+
+class Closing:
+    """Whether this process has been told to end."""
+
+    def __init__(self) -> None:
+        self.begun = False
+
+    def __call__(self) -> bool:
+        """For those who wait."""
+        return self.begun
+
+
+class Server(uvicorn.Server):
+    """Tells those who wait before it ends, so that they are answered instead of cut off."""
+
+    def __init__(self, config: uvicorn.Config, closing: Closing) -> None:
+        super().__init__(config)
+        self._closing = closing
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The server's own answer to SIGINT and SIGTERM."""
+        self._closing.begun = True
+        super().handle_exit(sig, frame)
+
+
+def application(
+    settings: ApiSettings, database: Database, client: Client, web: httpx2.AsyncClient, closing: Closing
+) -> FastAPI:
     """The door and the back office over one database and one Temporal."""
     app = FastAPI(title="Onceward", version="0.1.0", docs_url=None, redoc_url=None)
     answer_with_problems(app)
     issuer = Issuer(settings.issuer, web)
     verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)
     starter = TemporalStarter(client, settings.temporal_task_queue)
-    app.include_router(_doors(database, starter, verifier).router())
+    app.include_router(_doors(database, starter, verifier, closing).router())
     app.add_route("/healthz", _healthy, include_in_schema=False)
     store = PostgresBackOffice(database, _nudging(starter))
     mount(app, store=store, verifier=verifier, issuer=issuer, settings=_back_office(settings))
     return app
 
 
-def _doors(database: Database, starter: TemporalStarter, verifier: TokenVerifier) -> Doors:
+def _doors(database: Database, starter: TemporalStarter, verifier: TokenVerifier, closing: Closing) -> Doors:
     catalog, progress = wiring.catalog(), PostgresProgress(database)
-    turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, progress, time.monotonic)
+    turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, progress, time.monotonic, closing)
     return Doors(turns, Offers(SURFACES, catalog), progress, verifier)
 
 
@@ -81,14 +111,19 @@ async def main() -> None:
     settings = read(ApiSettings)
     process.set_up_logs(settings.log_format)
     database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-api")
+    closing = Closing()
     async with process.temporal(settings) as client, httpx2.AsyncClient(timeout=5.0) as web:
-        app = application(settings, database, client, web)
         config = uvicorn.Config(
-            app, host=settings.api_host, port=settings.api_port, log_level="warning", server_header=False
+            application(settings, database, client, web, closing),
+            host=settings.api_host,
+            port=settings.api_port,
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=LONGEST_FAREWELL,
         )
         process.say_ready(settings.ready_file)
         try:
-            await uvicorn.Server(config).serve()
+            await Server(config, closing).serve()
         finally:
             await database.close()
 

@@ -14,6 +14,9 @@ NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, http
 EXPLAINED = frozenset({400, 403, 404, 409, 410, 412, 422})
 """Statuses by which a service that names its reason says that it did not act."""
 
+LONGEST_PAUSE_SECONDS = 24 * 3600.0
+"""No service sends us away for longer, whatever its header says: what waits for ever looks lost."""
+
 
 def fate_of_failure(error: httpx2.TransportError) -> Effect:
     """Without an answer a write is uncertain, unless it provably never left."""
@@ -51,9 +54,14 @@ def error_code(response: httpx2.Response) -> str:
 
 
 def retry_after(response: httpx2.Response) -> float | None:
-    """Seconds from a Retry-After header in either of its forms, None when absent or unreadable; never negative."""
+    """Seconds from a Retry-After header in either of its forms, None when absent or unreadable; from 0 to a day."""
     value = response.headers.get("retry-after", "").strip()
-    if value.isdigit():
-        return float(value)
-    moment = email.utils.parsedate_to_datetime(value).timestamp() if value[:3].isalpha() else None
-    return None if moment is None else max(0.0, moment - time.time())
+    try:
+        seconds = float(value) if value.isascii() and value.isdigit() else _until(value)
+    except (ValueError, OverflowError):
+        return None
+    return min(max(0.0, seconds), LONGEST_PAUSE_SECONDS)
+
+
+def _until(moment: str) -> float:
+    return email.utils.parsedate_to_datetime(moment).timestamp() - time.time()

@@ -1,5 +1,6 @@
 """The agents' door over HTTP: hand in a model's response, get back the messages to append."""
 
+import re
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -20,6 +21,9 @@ LONGEST_BODY = 8 * 1024 * 1024
 
 LONGEST_WAIT = 60.0
 """Seconds that a caller may wait in one request; longer than this, ask again."""
+
+OPERATION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+"""What an operation's id can look like; anything else is absent without asking the database, which takes no NUL."""
 
 
 class TurnBody(BaseModel):
@@ -75,7 +79,8 @@ class Doors:
     async def operation(self, request: Request, operation_id: str) -> Response:
         """Where an operation stands, and its result once it has ended."""
         principal = await self._caller(request)
-        standing = (await self._progress.standings(principal, [operation_id])).get(operation_id)
+        known = [operation_id] if OPERATION_ID.fullmatch(operation_id) else []
+        standing = (await self._progress.standings(principal, known)).get(operation_id)
         if standing is None:
             raise Problem(404, "not_found", "There is no such operation for this caller.")
         return _json(standing.as_json())

@@ -10,7 +10,7 @@ import structlog
 from adapters.envelopes.envelope import Envelope, ReadTurn
 from adapters.intake.answers import answer_to
 from adapters.intake.judging import judge
-from adapters.intake.ports import Inbox, Progress, Receipt, Registered, Standing, Starter, Turn
+from adapters.intake.ports import Inbox, Judged, Progress, Receipt, Registered, Standing, Starter, Turn
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import ResponseRefused
 from workflows.domain.lifecycle import ENDS, State
@@ -54,7 +54,10 @@ class TurnAnswer:
 
 
 class Turns:
-    """Takes turns; the same turn may be handed in any number of times."""
+    """Takes turns; the same turn may be handed in any number of times.
+
+    `closing` says that the process is about to end: whoever waits is then answered with what is known.
+    """
 
     def __init__(
         self,
@@ -64,10 +67,11 @@ class Turns:
         starter: Starter,
         progress: Progress,
         clock: Callable[[], float],
+        closing: Callable[[], bool] = lambda: False,
     ) -> None:
         self._surfaces, self._catalog = surfaces, catalog
         self._inbox, self._starter, self._progress = inbox, starter, progress
-        self._clock = clock
+        self._clock, self._closing = clock, closing
 
     async def take(self, principal: Principal, order: TurnOrder) -> TurnAnswer:
         """Read, judge, register, start, wait, answer.
@@ -104,7 +108,7 @@ class Turns:
         starts = [
             self._start_one(found, call.writes, call.proposal.tool_name, turn.principal.tenant)
             for call, found in zip(turn.calls, registered, strict=True)
-            if found.operation_id and (found.receipt is Receipt.REGISTERED or not call.writes)
+            if found.operation_id and (found.receipt is Receipt.REGISTERED or _is_read(call))
         ]
         for outcome in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(outcome, BaseException):
@@ -123,10 +127,19 @@ class Turns:
         while True:
             standings = await self._progress.standings(principal, wanted)
             left = deadline - self._clock()
-            if left <= 0 or all(_answerable(each, order.wait_for_people) for each in standings.values()):
+            if (
+                left <= 0
+                or self._closing()
+                or all(_answerable(each, order.wait_for_people) for each in standings.values())
+            ):
                 return standings
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 1.5, SLOWEST_LOOK_SECONDS)
+
+
+def _is_read(call: Judged) -> bool:
+    # A call that would be refused today says nothing of what its operation is.
+    return call.intent is not None and not call.writes
 
 
 def _answerable(standing: Standing, wait_for_people: bool) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.http.back_office.ports import (
@@ -91,8 +91,12 @@ class PostgresBackOffice:
             statement = statement.where(operations.c.state == state.value)
         if after:
             mark = operations.alias("mark")
-            newest = select(mark.c.created_at).where(mark.c.operation_id == after, mark.c.tenant == viewer.tenant)
-            statement = statement.where(operations.c.created_at < newest.scalar_subquery())
+            # The calls of one turn share a moment, so among them the id decides.
+            earlier = tuple_(operations.c.created_at, operations.c.operation_id) < tuple_(
+                mark.c.created_at, mark.c.operation_id
+            )
+            shown = (mark.c.operation_id == after) & (mark.c.tenant == viewer.tenant)
+            statement = statement.where(select(mark.c.operation_id).where(shown, earlier).exists())
         async with self._database.transaction() as connection:
             found = [_operation_line(row) for row in await connection.execute(statement.limit(PAGE + 1))]
         following = found[PAGE - 1].operation_id if len(found) > PAGE else ""

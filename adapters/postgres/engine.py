@@ -19,6 +19,8 @@ class Database:
             pool_size=pool_size,
             max_overflow=0,
             pool_pre_ping=True,
+            # A failed statement ends in a log, and its values are arguments and results.
+            hide_parameters=True,
             connect_args={"application_name": application_name, "options": options},
         )
 

@@ -126,7 +126,7 @@ async def _order_start(connection: AsyncConnection, operation_id: str, intent: I
 
 async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
     known = (await connection.execute(_known(turn, call))).one()
-    if _differs(known, call):
+    if _differs(known, turn, call):
         return Registered(call.proposal.call_id, Receipt.CONFLICT, code="idempotency_conflict")
     counted = update(calls).where(_key(turn, call)).values(deliveries=calls.c.deliveries + 1)
     await connection.execute(counted)
@@ -140,7 +140,7 @@ async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged)
     )
 
 
-def _differs(known: Any, call: Judged) -> bool:
+def _differs(known: Any, turn: Turn, call: Judged) -> bool:
     """The raw proposal, and whoever it was registered for, must be the same.
 
     A delivery that would be judged otherwise today, because roles or the tool's contract have changed, still finds its
@@ -148,10 +148,12 @@ def _differs(known: Any, call: Judged) -> bool:
     """
     if known.proposal_hash != call.fingerprint:
         return True
-    if known.operation_id is None or call.intent is None:
+    if known.operation_id is None:
         return False
-    if known.contract_hash != call.intent.contract_hash:
-        return (known.subject, known.agent) != (call.intent.subject, call.intent.agent)
+    if (known.subject, known.agent) != (turn.principal.subject, turn.principal.agent):
+        return True
+    if call.intent is None or known.contract_hash != call.intent.contract_hash:
+        return False
     return bool(known.intent_hash != call.intent.hash())
 
 

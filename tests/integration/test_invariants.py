@@ -1,0 +1,188 @@
+"""Each invariant's number, on rows that keep it and on rows that break it."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from adapters.postgres import tables
+from adapters.postgres.engine import Database
+from adapters.postgres.invariants import PostgresInvariants
+from worker.dev.stack import Stack
+
+BEGIN = datetime(2026, 11, 30, 12, tzinfo=UTC)
+OPERATION = "op_1"
+
+
+class Books:
+    """Writes rows as the executor would, or as it never should."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def operation(self, operation_id: str = OPERATION, state: str = "succeeded") -> None:
+        words = ("subject", "tool_version", "contract_hash", "arguments", "resource")
+        values = dict.fromkeys(words, "x") | {"tool": "refund_payment", "intent_hash": "meant"}
+        await self._add("operations", operation_id, tenant="t", roles=[], scopes=[], writes=True, state=state, **values)
+
+    async def event(self, what: str, second: int, operation_id: str = OPERATION) -> None:
+        await self._add("events", operation_id, tenant="t", actor="executor", what=what, at=moment(second))
+
+    async def verdict(self, layer: str, second: int, code: str | None = None) -> None:
+        await self._add("verdicts", OPERATION, tenant="t", layer=layer, code=code, at=moment(second))
+
+    async def handler_call(self, second: int) -> None:
+        await self._add("handler_calls", OPERATION, tool="refund_payment", generation=1, began_at=moment(second))
+
+    async def claim(self, operation_id: str = OPERATION, *, intent: str = "meant", reference: str = "rf-1") -> None:
+        key = {"idempotency_key": operation_id, "owner": "o", "generation": 1, "lease_until": BEGIN}
+        await self._add("claims", operation_id, intent_hash=intent, outcome="applied", reference=reference, **key)
+
+    async def consumed_approval(self, intent: str) -> None:
+        words = dict.fromkeys(("tenant", "resource_version", "policy_version", "approver_role", "why"), "x")
+        bound = {"approval_id": "ap_1", "revision": 1, "quorum": 1, "impact": {}, "expires_at": BEGIN}
+        ended = {"state": "consumed", "consumed_generation": 1}
+        await self._add("approvals", OPERATION, intent_hash=intent, **words, **bound, **ended)
+
+    async def _add(self, table: str, operation_id: str, **values: Any) -> None:
+        async with self._database.transaction() as connection:
+            insert = tables.metadata.tables[table].insert()
+            await connection.execute(insert.values(operation_id=operation_id, **values))
+
+
+def moment(second: int) -> datetime:
+    return BEGIN + timedelta(seconds=second)
+
+
+@pytest.fixture(scope="module")
+async def database(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Database]:
+    """Tables that no other test writes in: the numbers are over all rows."""
+    folder = tmp_path_factory.mktemp("invariants")
+    async with Stack(folder, only={"postgres", "migrate"}, restart=False) as stack:
+        owner = Database(stack.dsn("onceward_owner"), application_name="tests")
+        yield owner
+        await owner.close()
+
+
+@pytest.fixture
+async def books(database: Database) -> Books:
+    async with database.transaction() as connection:
+        await connection.execute(text("TRUNCATE operations CASCADE"))
+    return Books(database)
+
+
+@pytest.fixture
+def measured(database: Database) -> PostgresInvariants:
+    return PostgresInvariants(database)
+
+
+async def test_without_rows_every_number_is_zero(books: Books, measured: PostgresInvariants) -> None:
+    assert await measured.terminal_results_per_operation() == (0, 0)
+    assert await measured.intent_hashes_per_key() == (0, 0)
+    assert await measured.operations_per_receipt() == (0, 0)
+    assert await measured.handler_calls_after_refusal() == 0
+    assert await measured.open_operations() == 0
+
+
+async def test_a_refund_in_good_order_measures_one_everywhere(books: Books, measured: PostgresInvariants) -> None:
+    await books.operation()
+    await books.event("proposed", 0)
+    await books.verdict("risk", 1, "approval_required")
+    await books.verdict("risk", 2, "approval_required")
+    await books.verdict("approval", 2)
+    await books.consumed_approval("meant")
+    await books.claim()
+    await books.handler_call(3)
+    await books.event("succeeded", 4)
+    assert await measured.terminal_results_per_operation() == (1, 1)
+    assert await measured.intent_hashes_per_key() == (1, 1)
+    assert await measured.operations_per_receipt() == (1, 1)
+    assert await measured.handler_calls_after_refusal() == 0
+    assert await measured.open_operations() == 0
+
+
+async def test_an_operation_on_its_way_is_open_and_has_no_result_yet(
+    books: Books, measured: PostgresInvariants
+) -> None:
+    await books.operation(state="unconfirmed")
+    await books.event("proposed", 0)
+    assert await measured.open_operations() == 1
+    assert await measured.terminal_results_per_operation() == (0, 0)
+
+
+async def test_a_second_result_of_one_operation_shows(books: Books, measured: PostgresInvariants) -> None:
+    await books.operation()
+    for second, what in enumerate(("proposed", "succeeded", "failed_terminal")):
+        await books.event(what, second)
+    assert await measured.terminal_results_per_operation() == (2, 2)
+
+
+async def test_an_end_without_a_result_shows(books: Books, measured: PostgresInvariants) -> None:
+    await books.operation()
+    await books.event("proposed", 0)
+    await books.operation("op_2")
+    await books.event("proposed", 0, "op_2")
+    await books.event("succeeded", 1, "op_2")
+    assert await measured.terminal_results_per_operation() == (0, 1)
+
+
+async def test_an_operation_that_was_taken_up_again_has_one_result_since(
+    books: Books, measured: PostgresInvariants
+) -> None:
+    await books.operation()
+    for second, what in enumerate(("proposed", "failed_retryable", "proposed", "succeeded")):
+        await books.event(what, second)
+    await books.handler_call(3)
+    assert await measured.terminal_results_per_operation() == (1, 1)
+
+
+@pytest.mark.parametrize(("claimed", "approved"), [("other", "meant"), ("meant", "other")])
+async def test_a_key_with_two_meanings_shows(
+    books: Books, measured: PostgresInvariants, claimed: str, approved: str
+) -> None:
+    await books.operation()
+    await books.claim(intent=claimed)
+    await books.consumed_approval(approved)
+    assert await measured.intent_hashes_per_key() == (2, 2)
+
+
+async def test_two_operations_with_one_receipt_show(books: Books, measured: PostgresInvariants) -> None:
+    for operation_id in (OPERATION, "op_2"):
+        await books.operation(operation_id)
+        await books.claim(operation_id)
+    assert await measured.operations_per_receipt() == (2, 2)
+
+
+async def test_a_handler_called_after_a_layer_refused_shows(books: Books, measured: PostgresInvariants) -> None:
+    await books.operation()
+    await books.verdict("business", 1, "quote_changed")
+    await books.handler_call(2)
+    assert await measured.handler_calls_after_refusal() == 1
+
+
+async def test_a_handler_called_while_a_person_is_still_asked_shows(books: Books, measured: PostgresInvariants) -> None:
+    await books.operation()
+    await books.verdict("risk", 1, "approval_required")
+    await books.handler_call(2)
+    assert await measured.handler_calls_after_refusal() == 1
+
+
+async def test_a_handler_called_after_the_end_shows(books: Books, measured: PostgresInvariants) -> None:
+    await books.operation(state="failed_terminal")
+    await books.event("proposed", 0)
+    await books.event("failed_terminal", 1)
+    await books.handler_call(2)
+    assert await measured.handler_calls_after_refusal() == 1
+
+
+async def test_a_refusal_after_the_call_or_before_a_better_judgement_does_not_count(
+    books: Books, measured: PostgresInvariants
+) -> None:
+    await books.operation()
+    await books.verdict("business", 1, "upstream_unavailable")
+    await books.verdict("business", 2)
+    await books.handler_call(3)
+    await books.verdict("business", 4, "quote_consumed")
+    assert await measured.handler_calls_after_refusal() == 0

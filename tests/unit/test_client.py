@@ -1,0 +1,377 @@
+"""The client against a door of a few lines, and with the providers' own packages on its other side."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx2
+import pytest
+from anthropic import AsyncAnthropic
+from anthropic.types import Message
+from openai import AsyncOpenAI
+
+from adapters.client import Onceward, OncewardError, Result
+
+Json = dict[str, Any]
+
+ANTHROPIC_MESSAGE: Json = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "some-model",
+    "content": [
+        {"type": "text", "text": "I look.", "citations": None},
+        {
+            "type": "tool_use",
+            "id": "call-1",
+            "name": "get_order",
+            "input": {"order_id": "O-17", "none": None, "big": 2**70, "fraction": 1.5},
+            "caller": {"type": "direct"},
+            "unheard_of": {"deep": [None, 1]},
+        },
+        {"type": "kind_of_tomorrow", "id": "b-1", "payload": {"x": None}},
+    ],
+    "stop_reason": "tool_use",
+    "stop_sequence": None,
+    "usage": {"input_tokens": 1, "output_tokens": 2, "unheard_of": {"a": 1}},
+    "unheard_of": None,
+}
+
+CHAT_COMPLETION: Json = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "some-model",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "tool_calls",
+            "logprobs": None,
+            "message": {
+                "role": "assistant",
+                "content": None,
+                "refusal": None,
+                "annotations": [],
+                "tool_calls": [
+                    {
+                        "id": "call-1",
+                        "type": "function",
+                        "function": {"name": "get_order", "arguments": '{"order_id": "O-17"}'},
+                        "unheard_of": 1,
+                    },
+                    {"id": "call-2", "type": "custom", "custom": {"name": "write", "input": "x"}},
+                ],
+            },
+        }
+    ],
+    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    "unheard_of": {"a": None},
+}
+
+RESPONSE: Json = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1,
+    "status": "completed",
+    "model": "some-model",
+    "output": [
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": None},
+        {"type": "function_call", "id": "fc_1", "call_id": "call-1", "name": "get_order", "arguments": "{}"},
+        {"type": "item_of_tomorrow", "id": "it_1", "payload": {"x": None}},
+    ],
+    "unheard_of": {"a": None},
+}
+
+WAITING: Json = {
+    "call_id": "call-1",
+    "tool_name": "refund_payment",
+    "status": "failed_retryable",
+    "error": {"code": "approval_required", "kind": "not_started", "next_action": "wait_and_query", "message": "Wait."},
+    "operation_id": "op_1",
+    "final": False,
+    "replayed": False,
+}
+DONE: Json = {
+    "call_id": "call-1",
+    "tool_name": "refund_payment",
+    "status": "succeeded",
+    "data": {"refund_id": "rf-204"},
+    "operation_id": "op_1",
+    "final": True,
+    "replayed": True,
+}
+
+
+def turn_of(result: Json) -> Json:
+    return {"request_id": "msg_1", "complete": result["final"], "results": [result], "append": [{"role": "user"}]}
+
+
+class Door:
+    """Gives the answers in their order, the last one for ever, and remembers what it was asked."""
+
+    def __init__(self, *answers: httpx2.Response | Exception | Json) -> None:
+        self._answers = list(answers)
+        self.asked: list[httpx2.Request] = []
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        self.asked.append(request)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx2.Response(200, json=answer) if isinstance(answer, Mapping) else answer
+
+    def bodies(self) -> list[Json]:
+        return [json.loads(request.content) for request in self.asked]
+
+
+class Time:
+    """Stands still except while somebody sleeps, or the door is waited for."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def client(door: Door, time: Time | None = None, token: str | Callable[[], str] = "a-token") -> Onceward:
+    time = time or Time()
+    return Onceward("http://door", token, transport=httpx2.MockTransport(door), clock=time.clock, sleep=time.sleep)
+
+
+# -- what reaches the door
+
+
+async def test_a_response_of_the_anthropic_package_arrives_as_the_provider_sent_it() -> None:
+    door = Door(turn_of(DONE))
+    await client(door).turn("anthropic-messages", await anthropic_reads(ANTHROPIC_MESSAGE))
+    assert door.bodies()[0]["response"] == ANTHROPIC_MESSAGE
+
+
+async def test_what_a_package_has_read_as_a_moment_arrives_as_the_same_moment() -> None:
+    container = {"id": "container_1", "expires_at": "2026-11-30T12:00:00.000000Z"}
+    door = Door(turn_of(DONE))
+    await client(door).turn("anthropic-messages", await anthropic_reads(ANTHROPIC_MESSAGE | {"container": container}))
+    assert datetime.fromisoformat(door.bodies()[0]["response"]["container"]["expires_at"]) == datetime(
+        2026, 11, 30, 12, tzinfo=UTC
+    )
+
+
+async def test_an_odd_key_in_an_object_of_a_package_stays_as_odd_as_it_was() -> None:
+    odd = ANTHROPIC_MESSAGE | {"content": [ANTHROPIC_MESSAGE["content"][1] | {"input": {"half \ud83d": "\ud83d"}}]}
+    door = Door(turn_of(DONE))
+    await client(door).turn("anthropic-messages", await anthropic_reads(odd))
+    assert door.bodies()[0]["response"] == odd
+
+
+async def test_a_number_that_json_does_not_have_never_becomes_null_on_its_way() -> None:
+    call = ANTHROPIC_MESSAGE["content"][1] | {"input": {"amount": float("nan")}}
+    response, door = await anthropic_reads(ANTHROPIC_MESSAGE | {"content": [call]}), Door(turn_of(DONE))
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        await client(door).turn("anthropic-messages", response)
+    assert door.asked == []
+
+
+async def test_a_completion_of_the_openai_package_arrives_as_the_provider_sent_it() -> None:
+    door = Door(turn_of(DONE))
+    response = await openai(CHAT_COMPLETION).chat.completions.create(
+        model="m", messages=[{"role": "user", "content": "?"}]
+    )
+    await client(door).turn("openai-chat", response)
+    assert door.bodies()[0]["response"] == CHAT_COMPLETION
+
+
+async def test_a_response_of_the_openai_package_arrives_as_the_provider_sent_it() -> None:
+    door = Door(turn_of(DONE))
+    response = await openai(RESPONSE).responses.create(model="m", input="?")
+    await client(door).turn("openai-responses", response)
+    assert door.bodies()[0]["response"] == RESPONSE
+
+
+async def anthropic_reads(answer: Json) -> Message:
+    """The answer as the package hands it out; a provider may send what Python's parser takes beyond JSON."""
+    provider = httpx2.MockTransport(
+        lambda _: httpx2.Response(200, content=json.dumps(answer), headers={"content-type": "application/json"})
+    )
+    model = AsyncAnthropic(api_key="none", base_url="http://model", http_client=httpx2.AsyncClient(transport=provider))
+    return await model.messages.create(model="m", max_tokens=1, messages=[{"role": "user", "content": "?"}])
+
+
+def openai(answer: Json) -> AsyncOpenAI:
+    provider = httpx2.MockTransport(lambda _: httpx2.Response(200, json=answer))
+    return AsyncOpenAI(api_key="none", base_url="http://model", http_client=httpx2.AsyncClient(transport=provider))
+
+
+async def test_plain_json_arrives_unchanged_even_with_half_a_character_in_it() -> None:
+    door, response = Door(turn_of(DONE)), {"id": "m", "content": [{"text": "half a \ud83d"}], "n": 2**70}
+    await client(door).turn("anthropic-messages", response)
+    assert door.bodies()[0]["response"] == response
+
+
+async def test_what_is_no_response_is_an_error_of_the_caller() -> None:
+    with pytest.raises(TypeError, match="a mapping or has model_dump"):
+        await client(Door(turn_of(DONE))).turn("anthropic-messages", ["no", "response"])
+
+
+async def test_a_number_that_is_none_is_an_error_of_the_caller_and_sent_nowhere() -> None:
+    door = Door(turn_of(DONE))
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        await client(door).turn("anthropic-messages", {"amount": float("nan")})
+    assert door.asked == []
+
+
+async def test_patience_and_the_request_id_are_sent_as_the_door_reads_them() -> None:
+    door = Door(turn_of(DONE))
+    await client(door).turn("openai-chat", {}, request_id="mine", wait_seconds=2.5, wait_for="end")
+    await client(door).turn("openai-chat", {})
+    assert door.bodies()[0] == {
+        "surface": "openai-chat",
+        "response": {},
+        "request_id": "mine",
+        "wait_seconds": 2.5,
+        "wait_for": "end",
+    }
+    assert "request_id" not in door.bodies()[1]
+
+
+async def test_the_token_is_asked_for_anew_with_each_request() -> None:
+    door, tokens = Door(turn_of(DONE)), iter(["first", "second"])
+    onceward = client(door, token=lambda: next(tokens))
+    await onceward.turn("openai-chat", {})
+    await onceward.turn("openai-chat", {})
+    assert [request.headers["authorization"] for request in door.asked] == ["Bearer first", "Bearer second"]
+
+
+# -- what comes back
+
+
+async def test_a_turn_is_read_with_its_results_and_messages() -> None:
+    turn = await client(Door(turn_of(WAITING))).turn("openai-chat", {})
+    assert (turn.request_id, turn.complete, turn.append) == ("msg_1", False, [{"role": "user"}])
+    assert turn.results[0].code == "approval_required"
+    assert (turn.results[0].operation_id, turn.results[0].final, turn.results[0].data) == ("op_1", False, None)
+
+
+async def test_members_of_a_later_door_are_left_out() -> None:
+    later = turn_of(DONE | {"later": 1}) | {"later": 2}
+    turn = await client(Door(later)).turn("openai-chat", {})
+    assert turn.results == (
+        Result("call-1", "refund_payment", "succeeded", {"refund_id": "rf-204"}, operation_id="op_1", replayed=True),
+    )
+    assert turn.results[0].code is None
+
+
+async def test_an_operation_is_asked_for_by_its_id_alone() -> None:
+    door = Door(
+        {"operation_id": "op/1", "tool_name": "t", "state": "succeeded", "final": True, "data": {}, "reference": "rf"}
+    )
+    operation = await client(door).operation("op/1")
+    assert (operation.state, operation.final, operation.reference, operation.error) == ("succeeded", True, "rf", None)
+    assert door.asked[0].url.raw_path == b"/v1/operations/op%2F1"
+
+
+async def test_tools_come_in_the_form_of_the_surface() -> None:
+    door = Door({"surface": "openai-chat", "tools": [{"type": "function"}]})
+    assert await client(door).tools("openai-chat") == [{"type": "function"}]
+    assert door.asked[0].url.params["surface"] == "openai-chat"
+
+
+# -- errors
+
+
+async def test_a_problem_is_raised_with_its_code_and_what_to_do_next() -> None:
+    problem = {
+        "code": "incomplete_response",
+        "title": "Cut off.",
+        "next_action": "propose_again",
+        "errors": [{"path": "/stop_reason", "code": "cut_off"}],
+    }
+    with pytest.raises(OncewardError, match="incomplete_response: Cut off") as raised:
+        await client(Door(httpx2.Response(422, json=problem))).turn("openai-chat", {})
+    error = raised.value
+    assert (error.code, error.status, error.next_action, error.passing) == (
+        "incomplete_response",
+        422,
+        "propose_again",
+        False,
+    )
+    assert error.errors == ({"path": "/stop_reason", "code": "cut_off"},)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "passing"),
+    [
+        (httpx2.ConnectError("refused"), "door_unreachable", True),
+        (httpx2.ReadTimeout("slow"), "door_unreachable", True),
+        (httpx2.DecodingError("no gzip"), "door_unreachable", True),
+        (httpx2.Response(503, json={"code": "issuer_unavailable", "title": "No."}), "issuer_unavailable", True),
+        (httpx2.Response(502, text="<html>Bad gateway</html>"), "unexpected_answer", True),
+        (httpx2.Response(401, json={"code": "expired_token", "title": "Expired."}), "expired_token", False),
+        (httpx2.Response(200, text="<html>Welcome</html>"), "unexpected_answer", False),
+        (httpx2.Response(200, json={"another": "service"}), "unexpected_answer", False),
+        (httpx2.Response(200, json=["another", "service"]), "unexpected_answer", False),
+        (httpx2.Response(404, json=["another", "service"]), "unexpected_answer", False),
+        (httpx2.Response(307, headers={"location": "http://elsewhere"}), "unexpected_answer", False),
+    ],
+)
+async def test_every_missing_answer_is_the_one_error(
+    answer: httpx2.Response | Exception, code: str, passing: bool
+) -> None:
+    with pytest.raises(OncewardError) as raised:
+        await client(Door(answer)).turn("openai-chat", {})
+    assert (raised.value.code, raised.value.passing) == (code, passing)
+
+
+# -- until every result is final
+
+
+async def test_the_same_delivery_is_repeated_until_every_result_is_final() -> None:
+    door = Door(turn_of(WAITING), turn_of(WAITING), turn_of(DONE))
+    turn = await client(door).until_complete("openai-chat", {"id": "msg_1"}, request_id="mine")
+    assert turn.complete
+    assert [(body["response"], body["request_id"], body["wait_for"]) for body in door.bodies()] == [
+        ({"id": "msg_1"}, "mine", "end")
+    ] * 3
+
+
+async def test_an_outage_of_the_door_is_waited_out_with_growing_pauses() -> None:
+    down, time = httpx2.ConnectError("refused"), Time()
+    door = Door(down, httpx2.Response(503, text=""), down, turn_of(DONE))
+    assert (await client(door, time).until_complete("openai-chat", {})).complete
+    assert time.slept == sorted(set(time.slept))
+    assert len(time.slept) == 3
+
+
+async def test_a_refusal_ends_the_waiting_at_once() -> None:
+    door, time = Door(httpx2.Response(422, json={"code": "unknown_surface", "title": "No."})), Time()
+    with pytest.raises(OncewardError, match="unknown_surface"):
+        await client(door, time).until_complete("nowhere", {})
+    assert (len(door.asked), time.slept) == (1, [])
+
+
+async def test_when_patience_ends_the_last_answer_comes_back_incomplete() -> None:
+    door, time = Door(turn_of(WAITING)), Time()
+    turn = await client(door, time).until_complete("openai-chat", {}, patience_seconds=1.0)
+    assert not turn.complete
+    assert time.now == pytest.approx(1.0)
+    assert door.bodies()[-1]["wait_seconds"] == 0
+
+
+async def test_when_patience_ends_in_an_outage_the_outage_is_raised() -> None:
+    time = Time()
+    with pytest.raises(OncewardError, match="door_unreachable"):
+        await client(Door(httpx2.ConnectError("refused")), time).until_complete("openai-chat", {}, patience_seconds=5)
+    assert time.now == pytest.approx(5.0)
+
+
+async def test_connections_are_given_back_at_the_end_of_the_block() -> None:
+    async with client(Door(turn_of(DONE))) as onceward:
+        await onceward.turn("openai-chat", {})
+    with pytest.raises(RuntimeError, match="closed"):
+        await onceward.turn("openai-chat", {})
