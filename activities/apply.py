@@ -1,10 +1,12 @@
 """The one place where an effect is made: claim, send under the claim, record what came of it."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import structlog
 from temporalio import activity
 
 from activities.ports import Claims, Journal, Operations, Tools, WriteTool
@@ -21,9 +23,12 @@ from workflows.domain.errors import (
     IntentConflict,
     StaleGeneration,
 )
+from workflows.domain.intent import digest
 from workflows.domain.operation import Operation
 from workflows.domain.reconciliation import pause_before_look
 from workflows.messages import OperationRef, Report, Step
+
+log = structlog.get_logger(__name__)
 
 LEASE_SECONDS = 12.0
 """Longer than the heartbeat timeout, so that a worker that is given up has also lost its claim soon after."""
@@ -78,6 +83,7 @@ class Apply:
         entry = await self._journal.began(operation, claim.generation)
         # The generation is checked at the last moment before the send.
         await self._claims.begin_send(claim)
+        began = time.monotonic()
         try:
             async with asyncio.timeout(tool.contract.limits.attempt_seconds):
                 effect = await tool.apply(arguments, claim.dispatch)
@@ -89,6 +95,7 @@ class Apply:
             await self._claims.conclude(claim, Effect.unknown())
             raise
         await self._journal.ended(entry, effect.outcome.value)
+        _trace(claim, effect, time.monotonic() - began)
         return effect
 
     @asynccontextmanager
@@ -104,6 +111,19 @@ class Apply:
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             await self._claims.renew(claim, LEASE_SECONDS)
+
+
+def _trace(claim: Claim, effect: Effect, seconds: float) -> None:
+    """One line for each send: ids, generation and outcome; the key as a hash, no argument, no owner token."""
+    log.info(
+        "send",
+        operation_id=claim.operation_id,
+        generation=claim.generation,
+        key_hash=digest(claim.dispatch.idempotency_key),
+        outcome=effect.outcome.value,
+        code=effect.code,
+        seconds=round(seconds, 3),
+    )
 
 
 def _within_budget(effect: Effect, sends: int, most: int) -> Effect:

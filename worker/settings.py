@@ -3,6 +3,7 @@
 Each process reads only what it needs, so that none has to hold another's secret.
 """
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -12,6 +13,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from workflows.domain.errors import InvalidConfiguration
 
 Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+def _from_json(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
 
 
 class Settings(BaseSettings):

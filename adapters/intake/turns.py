@@ -89,6 +89,7 @@ class Turns:
             answer_to(call.proposal, found, standings.get(found.operation_id or ""))
             for call, found in zip(turn.calls, registered, strict=True)
         ]
+        _trace(turn, registered, results)
         return TurnAnswer(turn.request_id, results, envelope.write(read, results))
 
     def _envelope(self, surface: str) -> Envelope:
@@ -135,6 +136,27 @@ class Turns:
                 return standings
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 1.5, SLOWEST_LOOK_SECONDS)
+
+
+def _trace(turn: Turn, registered: Sequence[Registered], results: Sequence[CallResult]) -> None:
+    """One line for each call: ids, versions, verdicts and hashes; no argument and no result."""
+    for call, found, result in zip(turn.calls, registered, results, strict=True):
+        log.info(
+            "call",
+            request_id=turn.request_id,
+            call_id=call.proposal.call_id,
+            surface=turn.surface,
+            tenant=turn.principal.tenant,
+            tool=call.intent.tool if call.intent else None,
+            tool_version=call.intent.tool_version if call.intent else None,
+            verdicts={verdict.layer.value: verdict.code or "passed" for verdict in call.verdicts},
+            receipt=found.receipt.value,
+            operation_id=found.operation_id,
+            intent_hash=found.intent_hash or None,
+            status=result.status.value,
+            code=result.error.code if result.error else None,
+            final=result.final,
+        )
 
 
 def _is_read(call: Judged) -> bool:

@@ -81,7 +81,8 @@ def _exact_decimal(value: Decimal) -> Any:
     # 15.0, 1.5e1 and 15 are one number, so they have one form.
     if value == value.to_integral_value():
         return _exact(int(value))
-    return {"$decimal": format(value.normalize(), "f")}
+    # Not `normalize`, which rounds to the context's digits.
+    return {"$decimal": format(value, "f").rstrip("0")}
 
 
 def _plain_key(key: Any) -> str:
