@@ -22,9 +22,10 @@ class Refund:
     operation_id: str
 
     @classmethod
-    async def proposed(cls, onceward: Onceward) -> "Refund":
-        """On an order of its own, waiting for a person."""
-        arguments = await onceward.provider.refund_arguments(await onceward.provider.add_order())
+    async def proposed(cls, onceward: Onceward, order_id: str = "") -> "Refund":
+        """On an order of its own unless one is named, waiting for a person."""
+        order_id = order_id or await onceward.provider.add_order()
+        arguments = await onceward.provider.refund_arguments(order_id)
         request_id, asked = fresh("response"), call("refund_payment", arguments)
         reply = await onceward.turn(asked, request_id=request_id)
         assert reply.code == "approval_required"
