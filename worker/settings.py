@@ -44,7 +44,7 @@ class WorkerSettings(TemporalSettings):
     payments_api_key: SecretStr = Field(description="our key at the payments provider")
     payments_timeout_seconds: float = Field(8.0, gt=0, le=60, description="seconds for one exchange with the provider")
     policy_version: str = Field("2026-11", description="the name of the risk policy in force")
-    policy_unasked_up_to: dict[str, int] = Field(
+    policy_unasked_up_to: Annotated[dict[str, int], NoDecode, BeforeValidator(_from_json)] = Field(
         default_factory=dict,
         description='JSON: per currency, minor units that may leave unasked, such as {"KRW": 1000}',
     )
