@@ -1,0 +1,126 @@
+"""The claims, in memory."""
+
+from dataclasses import replace
+
+from tests.fakes.world import Asked, Held, Kept, World
+from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState, Clearance
+from workflows.domain.claim import Claim, Evidence
+from workflows.domain.effect import Dispatch, Effect, Outcome
+from workflows.domain.errors import AlreadyEnded, ApprovalMissing, ClaimHeld, ClearanceMissing, StaleGeneration
+from workflows.domain.intent import idempotency_key
+from workflows.domain.lifecycle import ENDS, State
+from workflows.domain.reconciliation import Uncertainty
+
+
+class MemoryClaims:
+    """Fits `activities.ports.Claims`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def acquire(self, operation_id: str, owner: str, lease_seconds: float) -> Claim:
+        kept = self._world.kept(operation_id)
+        if kept.operation.state in ENDS:
+            raise AlreadyEnded
+        held = self._world.claims.get(operation_id)
+        held = self._first(kept, owner) if held is None else self._taken_over(held, owner)
+        held.lease_until = self._world.now + lease_seconds
+        self._world.claims[operation_id] = held
+        if kept.operation.state is not State.STARTED:
+            kept.step(State.STARTED)
+        return Claim(operation_id, owner, held.generation, self._dispatch(kept, held), held.sends, self._sent(held))
+
+    async def begin_send(self, claim: Claim) -> None:
+        held = self._with_live_lease(claim)
+        held.sends += 1
+        held.last_sent_at = self._world.now
+        if held.first_sent_at is None:
+            held.first_sent_at = self._world.now
+
+    async def renew(self, claim: Claim, lease_seconds: float) -> None:
+        self._with_live_lease(claim).lease_until = self._world.now + lease_seconds
+
+    async def conclude(self, claim: Claim, effect: Effect) -> None:
+        held = self._held_by(claim)
+        self._record(held, effect)
+        kept = self._world.kept(claim.operation_id)
+        if effect.outcome is Outcome.UNKNOWN and kept.operation.state is State.STARTED:
+            kept.step(State.UNCONFIRMED)
+
+    async def evidence(self, operation_id: str) -> Evidence | None:
+        held = self._world.claims.get(operation_id)
+        if held is None:
+            return None
+        dispatch = self._dispatch(self._world.kept(operation_id), held)
+        live = held.lease_until > self._world.now
+        return Evidence(held.generation, held.sends, self._sent(held), live, held.effect, dispatch)
+
+    async def conclude_by_evidence(self, operation_id: str, effect: Effect) -> None:
+        held = self._world.claims.get(operation_id)
+        if held is None or held.effect is not None:
+            return
+        held.owner, held.generation = "evidence", held.generation + 1
+        self._record(held, effect)
+
+    def _first(self, kept: Kept, owner: str) -> Held:
+        grant = self._grant(kept)
+        if grant is not None:
+            grant.state = ApprovalState.CONSUMED
+        operation = kept.operation
+        key = idempotency_key(operation.principal.tenant, operation.tool, operation.operation_id)
+        return Held(owner, generation=1, lease_until=0.0, idempotency_key=key)
+
+    def _grant(self, kept: Kept) -> Asked | None:
+        clearance = kept.clearance
+        if clearance is None or self._world.now - kept.cleared_at > CLEARANCE_SECONDS:
+            raise ClearanceMissing
+        if clearance.binding.intent_hash != kept.operation.intent_hash:
+            raise ApprovalMissing
+        return self._named_by(clearance, kept.operation.operation_id) if clearance.approval_id else None
+
+    def _named_by(self, clearance: Clearance, operation_id: str) -> Asked:
+        grant = self._world.approvals.get(clearance.approval_id or "")
+        if (
+            grant is None
+            or grant.operation_id != operation_id
+            or grant.state is not ApprovalState.GRANTED
+            or grant.binding != clearance.binding
+            or grant.expires_at <= self._world.now
+        ):
+            raise ApprovalMissing
+        return grant
+
+    def _taken_over(self, held: Held, owner: str) -> Held:
+        if held.effect is not None:
+            raise AlreadyEnded
+        if held.lease_until > self._world.now:
+            raise ClaimHeld
+        return replace(held, owner=owner, generation=held.generation + 1)
+
+    def _held_by(self, claim: Claim) -> Held:
+        held = self._world.claims.get(claim.operation_id)
+        if held is None or (held.owner, held.generation) != (claim.owner, claim.generation) or held.effect is not None:
+            raise StaleGeneration
+        return held
+
+    def _with_live_lease(self, claim: Claim) -> Held:
+        held = self._held_by(claim)
+        if held.lease_until <= self._world.now:
+            raise StaleGeneration
+        return held
+
+    def _record(self, held: Held, effect: Effect) -> None:
+        held.lease_until = self._world.now
+        held.reference = effect.reference or held.reference
+        if effect.outcome is not Outcome.UNKNOWN and not effect.retryable:
+            held.effect = replace(effect, reference=held.reference)
+
+    def _dispatch(self, kept: Kept, held: Held) -> Dispatch:
+        operation = kept.operation
+        tenant = operation.principal.tenant
+        return Dispatch(operation.operation_id, tenant, held.idempotency_key, held.generation)
+
+    def _sent(self, held: Held) -> Uncertainty:
+        if held.first_sent_at is None or held.last_sent_at is None:
+            return Uncertainty(None, None)
+        return Uncertainty(self._world.now - held.first_sent_at, self._world.now - held.last_sent_at)

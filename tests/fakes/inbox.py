@@ -1,0 +1,77 @@
+"""The inbox, in memory."""
+
+from adapters.intake.ports import Judged, Receipt, Registered, Turn
+from tests.fakes.world import Delivered, Kept, Key, World
+from workflows.domain.gate import Verdict, first_refusal
+from workflows.domain.intent import Intent
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation
+
+
+class MemoryInbox:
+    """Fits `adapters.intake.ports.Inbox`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def register(self, turn: Turn) -> list[Registered]:
+        writes = [call.position for call in turn.calls if call.writes]
+        return [self._register(turn, call, later_write=call.position in writes[1:]) for call in turn.calls]
+
+    def _register(self, turn: Turn, call: Judged, *, later_write: bool) -> Registered:
+        key = (turn.principal.tenant, turn.request_id, call.proposal.call_id)
+        known = self._world.calls.get(key)
+        if known is not None:
+            return self._again(turn, call, known)
+        if later_write or call.intent is None:
+            return self._refuse(key, call, later_write=later_write)
+        return self._propose(key, turn, call, call.intent)
+
+    def _refuse(self, key: Key, call: Judged, *, later_write: bool) -> Registered:
+        refusal = first_refusal(call.verdicts)
+        if later_write or refusal is None:
+            refusal = Verdict(call.verdicts[-1].layer, "earlier_write_not_done")
+        self._world.calls[key] = Delivered(call.fingerprint, refusal=refusal)
+        return Registered(call.proposal.call_id, Receipt.REFUSED, code=refusal.code, details=refusal.details)
+
+    def _propose(self, key: Key, turn: Turn, call: Judged, intent: Intent) -> Registered:
+        operation_id = f"op_{len(self._world.operations) + 1}"
+        self._world.operations[operation_id] = Kept(
+            Operation(
+                operation_id=operation_id,
+                principal=turn.principal,
+                tool=intent.tool,
+                tool_version=intent.tool_version,
+                contract_hash=intent.contract_hash,
+                intent_hash=intent.hash(),
+                arguments=intent.arguments,
+                resource=intent.resource,
+                state=State.PROPOSED,
+            )
+        )
+        self._world.calls[key] = Delivered(call.fingerprint, operation_id)
+        if call.writes:
+            self._world.outbox.append((operation_id, "start"))
+        return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, intent.hash())
+
+    def _again(self, turn: Turn, call: Judged, known: Delivered) -> Registered:
+        if known.fingerprint != call.fingerprint or not self._same_act(turn, call, known):
+            return Registered(call.proposal.call_id, Receipt.CONFLICT, code="idempotency_conflict")
+        known.deliveries += 1
+        if known.operation_id is not None:
+            stored = self._world.kept(known.operation_id).operation
+            return Registered(call.proposal.call_id, Receipt.KNOWN, stored.operation_id, stored.intent_hash)
+        refusal = known.refusal or Verdict(call.verdicts[-1].layer, "internal_error")
+        return Registered(call.proposal.call_id, Receipt.REFUSED, code=refusal.code, details=refusal.details)
+
+    def _same_act(self, turn: Turn, call: Judged, known: Delivered) -> bool:
+        if known.operation_id is None:
+            return True
+        stored = self._world.kept(known.operation_id).operation
+        caller, owner = turn.principal, stored.principal
+        if (caller.subject, caller.agent) != (owner.subject, owner.agent):
+            return False
+        if call.intent is None or call.intent.contract_hash != stored.contract_hash:
+            # Judged otherwise today than when it was registered: what was registered stands.
+            return True
+        return call.intent.hash() == stored.intent_hash

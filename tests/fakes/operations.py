@@ -1,0 +1,71 @@
+"""The stored operations and where they stand, in memory."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from adapters.intake.ports import Standing
+from tests.fakes.world import Kept, World
+from workflows.domain.approval import Clearance
+from workflows.domain.gate import Verdict
+from workflows.domain.lifecycle import ENDS, NEXT, State
+from workflows.domain.operation import Operation, Settlement
+from workflows.domain.principal import Principal
+
+
+class MemoryOperations:
+    """Fits `activities.ports.Operations`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def load(self, operation_id: str) -> Operation:
+        return self._world.kept(operation_id).operation
+
+    async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
+        kept = self._world.kept(operation.operation_id)
+        kept.clearance, kept.cleared_at = clearance, self._world.now
+        self._world.verdicts += [(operation.operation_id, verdict) for verdict in verdicts]
+
+    async def move(self, operation_id: str, state: State) -> State:
+        kept = self._world.kept(operation_id)
+        if state in NEXT[kept.operation.state]:
+            kept.step(state)
+        return kept.operation.state
+
+    async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
+        kept = self._world.kept(operation_id)
+        if kept.operation.state in ENDS:
+            return _ending(kept)
+        kept.step(ending.state)
+        kept.operation = replace(kept.operation, code=ending.code, result=ending.data, reference=ending.reference)
+        kept.details = ending.details
+        self._world.outbox.append((operation_id, "event"))
+        return ending
+
+
+class MemoryProgress:
+    """Fits `adapters.intake.ports.Progress`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def standings(self, principal: Principal, operation_ids: Sequence[str]) -> dict[str, Standing]:
+        found = (self._world.operations[name] for name in operation_ids if name in self._world.operations)
+        return {kept.operation.operation_id: _standing(kept) for kept in found if _belongs(kept, principal)}
+
+
+def _belongs(kept: Kept, principal: Principal) -> bool:
+    owner = kept.operation.principal
+    return (owner.tenant, owner.subject) == (principal.tenant, principal.subject)
+
+
+def _standing(kept: Kept) -> Standing:
+    stored = kept.operation
+    return Standing(
+        stored.operation_id, stored.tool, stored.state, stored.code, kept.details, stored.result, stored.reference
+    )
+
+
+def _ending(kept: Kept) -> Settlement:
+    stored = kept.operation
+    return Settlement(stored.state, stored.code, kept.details, stored.result, stored.reference)

@@ -1,0 +1,120 @@
+"""One in-memory state that all fakes share, with a clock that goes only when it is told to.
+
+Nothing here awaits, so each method of a fake is one transaction: it happens wholly, or raises and has changed nothing.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from workflows.domain.approval import ApprovalState, Binding, Choice, Clearance
+from workflows.domain.effect import Effect
+from workflows.domain.errors import CallRefused, Detail
+from workflows.domain.gate import Verdict
+from workflows.domain.lifecycle import State, advance
+from workflows.domain.operation import Operation
+
+Key = tuple[str, str, str]
+"""Tenant, request id, call id."""
+
+
+@dataclass
+class Kept:
+    """An operation with what is stored beside it; moments are seconds of the world's clock."""
+
+    operation: Operation
+    details: tuple[Detail, ...] = ()
+    clearance: Clearance | None = None
+    cleared_at: float = 0.0
+
+    def step(self, following: State) -> None:
+        self.operation = replace(self.operation, state=advance(self.operation.state, following))
+
+
+@dataclass
+class Delivered:
+    """One row of the inbox."""
+
+    fingerprint: str
+    operation_id: str | None = None
+    refusal: Verdict | None = None
+    deliveries: int = 1
+
+
+@dataclass
+class Asked:
+    """One question to the approvers."""
+
+    approval_id: str
+    operation_id: str
+    revision: int
+    binding: Binding
+    approver_role: str
+    quorum: int
+    expires_at: float
+    state: ApprovalState = ApprovalState.PENDING
+    votes: dict[str, Choice] = field(default_factory=dict)
+
+    @property
+    def open(self) -> bool:
+        return self.state in (ApprovalState.PENDING, ApprovalState.GRANTED)
+
+
+@dataclass
+class Held:
+    """One claim. `effect` is None until an outcome is proven."""
+
+    owner: str
+    generation: int
+    lease_until: float
+    idempotency_key: str
+    sends: int = 0
+    first_sent_at: float | None = None
+    last_sent_at: float | None = None
+    effect: Effect | None = None
+    reference: str | None = None
+
+
+@dataclass
+class Entry:
+    """One call of a handler."""
+
+    operation_id: str
+    generation: int
+    outcome: str | None = None
+
+
+@dataclass
+class World:
+    """Everything that the fakes keep. `outbox` holds operation id and kind, the oldest first."""
+
+    now: float = 0.0
+    operations: dict[str, Kept] = field(default_factory=dict)
+    calls: dict[Key, Delivered] = field(default_factory=dict)
+    approvals: dict[str, Asked] = field(default_factory=dict)
+    claims: dict[str, Held] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    verdicts: list[tuple[str, Verdict]] = field(default_factory=list)
+    outbox: list[tuple[str, str]] = field(default_factory=list)
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+    def kept(self, operation_id: str) -> Kept:
+        if operation_id not in self.operations:
+            raise CallRefused("not_found")
+        return self.operations[operation_id]
+
+    def questions(self, operation_id: str) -> list[Asked]:
+        """Of one operation, the oldest first."""
+        mine = (asked for asked in self.approvals.values() if asked.operation_id == operation_id)
+        return sorted(mine, key=lambda asked: asked.revision)
+
+    def decide(self, approval_id: str, choice: Choice, approver: str) -> None:
+        """What the back office does to an open question; the rules of who may are tested with the back office."""
+        asked = self.approvals[approval_id]
+        assert asked.state is ApprovalState.PENDING
+        asked.votes[approver] = choice
+        approving = sum(vote is Choice.APPROVE for vote in asked.votes.values())
+        if choice is Choice.DENY:
+            asked.state = ApprovalState.DENIED
+        elif approving >= asked.quorum:
+            asked.state = ApprovalState.GRANTED

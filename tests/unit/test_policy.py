@@ -1,0 +1,75 @@
+"""When a person must be asked, and who may answer."""
+
+from dataclasses import replace
+
+import pytest
+
+from adapters.tools.payments import RefundPayment
+from workflows.domain.approval import refusal_of_approver
+from workflows.domain.contract import Risk
+from workflows.domain.impact import Impact, Money, Resource
+from workflows.domain.policy import Policy, why_approval_is_needed
+from workflows.domain.principal import Principal
+
+CONTRACT = RefundPayment.contract
+ORDER = Resource("order", "O-17", "tenant-a", "1")
+POLICY = Policy("policy-1", {"KRW": 10_000})
+STRICT = Policy("policy-1")
+APPROVER = Principal("tenant-a", "approver-1", frozenset({"approver:refunds"}))
+
+
+def refund_of(minor_units: int, currency: str = "KRW") -> Impact:
+    return Impact(ORDER, "Refund a payment", Money(minor_units, currency), reversible=False)
+
+
+@pytest.mark.parametrize(
+    ("impact", "asked"),
+    [
+        (refund_of(10_000), False),
+        (refund_of(10_001), True),
+        (refund_of(1, "USD"), True),
+        (refund_of(0, "USD"), False),
+        (Impact(ORDER, "Delete", reversible=False), True),
+        (Impact(ORDER, "Rename", reversible=True), True),
+    ],
+    ids=["at the limit", "above the limit", "currency without a limit", "no money", "for good", "high risk"],
+)
+def test_a_person_is_asked_exactly_where_the_policy_says_so(impact: Impact, asked: bool) -> None:
+    assert (why_approval_is_needed(CONTRACT, impact, POLICY) is not None) is asked
+
+
+def test_without_a_limit_every_payment_is_asked_about() -> None:
+    assert why_approval_is_needed(CONTRACT, refund_of(1), STRICT) is not None
+
+
+def test_the_reason_is_a_sentence_without_the_amount() -> None:
+    why = why_approval_is_needed(CONTRACT, refund_of(987_654), POLICY)
+    assert why is not None
+    assert why.endswith(".")
+    assert "987" not in why
+
+
+def test_a_harmless_change_of_low_risk_is_not_asked_about() -> None:
+    contract = replace(CONTRACT, risk=Risk.LOW)
+    assert why_approval_is_needed(contract, Impact(ORDER, "Rename"), STRICT) is None
+
+
+def test_a_tool_without_a_rule_is_never_asked_about() -> None:
+    assert why_approval_is_needed(replace(CONTRACT, approval=None), refund_of(10**12), STRICT) is None
+
+
+@pytest.mark.parametrize(
+    ("who", "code"),
+    [
+        (APPROVER, None),
+        (replace(APPROVER, tenant="tenant-b"), "not_found"),
+        (replace(APPROVER, roles=frozenset()), "approver_not_allowed"),
+        (replace(APPROVER, roles=frozenset({"approver:other"})), "approver_not_allowed"),
+        (replace(APPROVER, agent="support-agent"), "approver_not_allowed"),
+        (replace(APPROVER, subject="user-17"), "approver_not_allowed"),
+        (replace(APPROVER, tenant="tenant-b", agent="support-agent"), "not_found"),
+    ],
+    ids=["may", "other tenant", "no role", "other role", "agent", "own request", "agent of another tenant"],
+)
+def test_who_may_decide(who: Principal, code: str | None) -> None:
+    assert refusal_of_approver(who, "tenant-a", "user-17", "approver:refunds") == code

@@ -1,0 +1,115 @@
+"""Settings: a process that is set up badly says which setting and what it should be, and never what it was."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from worker.settings import ApiSettings, MigrateSettings, RelaySettings, Settings, WorkerSettings, read
+from workflows.domain.errors import InvalidConfiguration
+
+SECRET = "hunter2-do-not-repeat"
+DSN = f"postgresql://onceward_worker:{SECRET}@127.0.0.1/onceward"
+TEMPORAL = {"POSTGRES_DSN": DSN, "TEMPORAL_ADDRESS": "127.0.0.1:7233"}
+WORKER = TEMPORAL | {"PAYMENTS_URL": "http://127.0.0.1:8090", "PAYMENTS_API_KEY": SECRET}
+API = TEMPORAL | {
+    "PUBLIC_URL": "http://127.0.0.1:8080",
+    "ISSUER": "http://127.0.0.1:8400",
+    "SESSION_SECRET": SECRET * 2,
+}
+COMPLETE: list[tuple[type[Settings], dict[str, str]]] = [
+    (WorkerSettings, WORKER),
+    (ApiSettings, API),
+    (RelaySettings, TEMPORAL),
+    (MigrateSettings, {"POSTGRES_DSN": DSN}),
+]
+
+
+@contextmanager
+def environment(monkeypatch: pytest.MonkeyPatch, values: dict[str, str]) -> Iterator[None]:
+    with monkeypatch.context() as patched:
+        for name, value in values.items():
+            patched.setenv(f"ONCEWARD_{name}", value)
+        yield
+
+
+def sentence(monkeypatch: pytest.MonkeyPatch, kind: type[Settings], values: dict[str, str]) -> str:
+    with environment(monkeypatch, values), pytest.raises(InvalidConfiguration) as refused:
+        read(kind)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(("kind", "values"), COMPLETE)
+def test_a_complete_environment_is_read(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Settings], values: dict[str, str]
+) -> None:
+    with environment(monkeypatch, values):
+        assert read(kind).postgres_dsn.get_secret_value() == DSN
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "name"), [(kind, values, name) for kind, values in COMPLETE for name in values]
+)
+def test_a_missing_setting_is_named_with_what_it_should_be(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Settings], values: dict[str, str], name: str
+) -> None:
+    told = sentence(monkeypatch, kind, {key: value for key, value in values.items() if key != name})
+    assert f"ONCEWARD_{name} (expected " in told
+    assert SECRET not in told
+    assert told.count("ONCEWARD_") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "name", "unfit"),
+    [
+        (WorkerSettings, WORKER, "PAYMENTS_URL", f"ftp://{SECRET}"),
+        (WorkerSettings, WORKER, "PAYMENTS_TIMEOUT_SECONDS", SECRET),
+        (WorkerSettings, WORKER, "PAYMENTS_TIMEOUT_SECONDS", "0"),
+        (WorkerSettings, WORKER, "POLICY_UNASKED_UP_TO", f'{{"KRW": "{SECRET}"}}'),
+        (WorkerSettings, WORKER, "POLICY_UNASKED_UP_TO", f'["{SECRET}"]'),
+        (WorkerSettings, WORKER, "POLICY_UNASKED_UP_TO", SECRET),
+        (WorkerSettings, WORKER, "LOG_FORMAT", SECRET),
+        (ApiSettings, API, "SESSION_SECRET", "short"),
+        (ApiSettings, API, "API_PORT", SECRET),
+        (ApiSettings, API, "API_PORT", "65536"),
+        (ApiSettings, API, "PUBLIC_URL", SECRET),
+        (ApiSettings, API, "ISSUER", ""),
+    ],
+)
+def test_an_unfit_setting_is_named_and_its_value_is_not(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Settings], values: dict[str, str], name: str, unfit: str
+) -> None:
+    told = sentence(monkeypatch, kind, values | {name: unfit})
+    assert f"ONCEWARD_{name}" in told
+    assert SECRET not in told
+    assert "short" not in told
+    assert "Traceback" not in told
+
+
+def test_every_fault_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = sentence(monkeypatch, WorkerSettings, {})
+    for name in WORKER:
+        assert f"ONCEWARD_{name}" in told
+
+
+def test_a_secret_is_not_shown_when_settings_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind, values in COMPLETE:
+        with environment(monkeypatch, values):
+            assert SECRET not in repr(read(kind))
+
+
+def test_only_the_worker_holds_the_downstream_credential() -> None:
+    holders = [kind for kind, _ in COMPLETE if "payments_api_key" in kind.model_fields]
+    assert holders == [WorkerSettings]
+
+
+def test_every_setting_says_what_is_expected() -> None:
+    for kind, _ in COMPLETE:
+        assert [name for name, field in kind.model_fields.items() if not field.description] == []
+
+
+def test_without_a_policy_nothing_leaves_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with environment(monkeypatch, WORKER):
+        assert read(WorkerSettings).policy_unasked_up_to == {}
+    with environment(monkeypatch, WORKER | {"POLICY_UNASKED_UP_TO": '{"KRW": 1000}'}):
+        assert read(WorkerSettings).policy_unasked_up_to == {"KRW": 1000}

@@ -1,0 +1,199 @@
+"""A turn through the intake over fakes: what is started, what is waited for, what is answered."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from adapters.envelopes import SURFACES
+from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
+from tests.fakes.inbox import MemoryInbox
+from tests.fakes.operations import MemoryOperations, MemoryProgress
+from tests.fakes.world import World
+from tests.support.proposals import CALLER, CATALOG, REFUND, catalog_in_which
+from tests.support.responses import Call, call, response_with
+from workflows.domain.catalog import Catalog
+from workflows.domain.errors import ResponseRefused
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Settlement
+from workflows.domain.principal import Principal
+from workflows.domain.proposal import Status
+
+ORDER = {"order_id": "O-17"}
+
+
+@dataclass
+class Starter:
+    """Remembers what it was told to start; may have lost its Temporal."""
+
+    writes: list[str] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    gone: bool = False
+    called: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def start_write(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
+        self.writes.append(operation_id)
+        self.called.set()
+        if self.gone:
+            raise ConnectionError
+
+    async def start_read(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
+        self.reads.append(operation_id)
+        if self.gone:
+            raise ConnectionError
+
+
+@dataclass
+class Intake:
+    """The intake over one world; the waiting goes by `clock`, which each look at it moves on."""
+
+    world: World = field(default_factory=World)
+    starter: Starter = field(default_factory=Starter)
+    clock: float = 0.0
+    seconds_between_looks: float = 0.0
+
+    def now(self) -> float:
+        self.clock += self.seconds_between_looks
+        return self.clock
+
+    async def take(
+        self, *asked: Call, caller: Principal = CALLER, catalog: Catalog = CATALOG, **order: Any
+    ) -> TurnAnswer:
+        turns = Turns(SURFACES, catalog, MemoryInbox(self.world), self.starter, MemoryProgress(self.world), self.now)
+        response = response_with("anthropic-messages", *asked)
+        given = {"wait_seconds": 0.0} | order
+        return await turns.take(caller, TurnOrder("anthropic-messages", response, **given))
+
+    async def end(self, operation_id: str, ending: Settlement) -> None:
+        operations = MemoryOperations(self.world)
+        await operations.move(operation_id, State.STARTED)
+        await operations.settle(operation_id, ending)
+
+    @property
+    def started(self) -> tuple[list[str], list[str]]:
+        return self.starter.writes, self.starter.reads
+
+
+@pytest.fixture
+def intake() -> Intake:
+    return Intake()
+
+
+async def test_what_is_registered_is_started(intake: Intake) -> None:
+    answer = await intake.take(call("get_order", ORDER, "read"), call("refund_payment", REFUND, "write"))
+    read, write = (result.operation_id for result in answer.results)
+    assert intake.started == ([write], [read])
+
+
+async def test_a_refused_call_is_not_started(intake: Intake) -> None:
+    answer = await intake.take(call("refund_payment", REFUND | {"amount": "12000"}))
+    assert intake.started == ([], [])
+    assert answer.complete
+
+
+async def test_a_redelivered_write_is_left_to_the_relay_and_a_read_is_started_anew(intake: Intake) -> None:
+    calls = call("get_order", ORDER, "read"), call("refund_payment", REFUND, "write")
+    read, write = (result.operation_id for result in (await intake.take(*calls)).results)
+    await intake.take(*calls)
+    assert intake.started == ([write], [read, read])
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"caller": replace(CALLER, roles=frozenset())},
+        {"catalog": Catalog([])},
+        {"catalog": catalog_in_which("refund_payment", roles=frozenset({"nobody"}))},
+    ],
+    ids=["the role was lost", "the tool was taken away", "the tool is for others now"],
+)
+async def test_a_write_is_never_started_as_a_read(intake: Intake, later: dict[str, Any]) -> None:
+    write = call("refund_payment", REFUND)
+    (first,) = (await intake.take(write)).results
+    (again,) = (await intake.take(write, **later)).results
+    assert again.operation_id == first.operation_id
+    assert intake.started == ([first.operation_id], [])
+
+
+async def test_a_start_that_fails_is_no_failure_of_the_turn(intake: Intake) -> None:
+    intake.starter.gone = True
+    (result,) = (await intake.take(call("refund_payment", REFUND))).results
+    assert (result.status, result.final) == (Status.FAILED_RETRYABLE, False)
+    assert intake.world.outbox == [(result.operation_id, "start")]
+
+
+async def test_a_caller_who_redelivers_under_another_name_is_told_of_a_conflict(intake: Intake) -> None:
+    await intake.take(call("refund_payment", REFUND))
+    for stranger in (replace(CALLER, subject="user-18"), replace(CALLER, subject="user-18", roles=frozenset())):
+        (result,) = (await intake.take(call("refund_payment", REFUND), caller=stranger)).results
+        assert result.error is not None
+        assert (result.error.code, result.operation_id) == ("idempotency_conflict", None)
+
+
+async def test_an_ended_operation_is_answered_with_its_end(intake: Intake) -> None:
+    (first,) = (await intake.take(call("refund_payment", REFUND))).results
+    assert first.operation_id is not None
+    await intake.end(first.operation_id, Settlement(State.SUCCEEDED, data={"refund_id": "rf-204"}, reference="rf-204"))
+    (again,) = (await intake.take(call("refund_payment", REFUND))).results
+    assert (again.status, again.data, again.final, again.replayed) == (
+        Status.SUCCEEDED, {"refund_id": "rf-204"}, True, True,
+    )  # fmt: skip
+
+
+async def test_results_keep_the_order_of_their_calls(intake: Intake) -> None:
+    answer = await intake.take(*(call("get_order", ORDER, name) for name in ("c", "a", "b")))
+    assert [result.call_id for result in answer.results] == ["c", "a", "b"]
+    assert [block["tool_use_id"] for block in answer.append[-1]["content"]] == ["c", "a", "b"]
+
+
+async def test_waiting_ends_with_the_result(intake: Intake) -> None:
+    waiting = asyncio.create_task(intake.take(call("refund_payment", REFUND), wait_seconds=10.0))
+    await intake.starter.called.wait()
+    await intake.end(intake.starter.writes[0], Settlement(State.FAILED_TERMINAL, "quote_expired"))
+    (result,) = (await waiting).results
+    assert result.error is not None
+    assert result.error.code == "quote_expired"
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        (State.PROPOSED, "operation_in_progress"),
+        (State.AWAITING_APPROVAL, "approval_required"),
+        (State.STARTED, "operation_in_progress"),
+        (State.UNCONFIRMED, "reconciliation_pending"),
+        (State.MANUAL_REVIEW, "reconciliation_pending"),
+    ],
+)
+async def test_an_open_operation_is_answered_with_where_it_stands(intake: Intake, state: State, code: str) -> None:
+    (first,) = (await intake.take(call("refund_payment", REFUND))).results
+    kept = intake.world.operations[first.operation_id or ""]
+    kept.operation = replace(kept.operation, state=state)
+    (again,) = (await intake.take(call("refund_payment", REFUND))).results
+    assert again.error is not None
+    assert (again.error.code, again.status, again.final) == (code, Status.FAILED_RETRYABLE, False)
+
+
+@pytest.mark.parametrize("state", [State.AWAITING_APPROVAL, State.MANUAL_REVIEW])
+async def test_what_waits_for_people_is_not_waited_for_unless_asked(intake: Intake, state: State) -> None:
+    (first,) = (await intake.take(call("refund_payment", REFUND))).results
+    kept = intake.world.operations[first.operation_id or ""]
+    kept.operation = replace(kept.operation, state=state)
+    # The clock stands still, so only the state can end this.
+    answer = await intake.take(call("refund_payment", REFUND), wait_seconds=60.0)
+    assert not answer.complete
+
+
+async def test_patience_ends(intake: Intake) -> None:
+    intake.seconds_between_looks = 1.0
+    answer = await intake.take(call("refund_payment", REFUND), wait_seconds=3.0, wait_for_people=True)
+    assert not answer.complete
+    assert intake.clock == pytest.approx(4.0, abs=1)
+
+
+async def test_an_unknown_surface_is_refused(intake: Intake) -> None:
+    turns = Turns({}, CATALOG, MemoryInbox(intake.world), intake.starter, MemoryProgress(intake.world), lambda: 0.0)
+    with pytest.raises(ResponseRefused) as refused:
+        await turns.take(CALLER, TurnOrder("anthropic-messages", {}))
+    assert refused.value.code == "unknown_surface"
