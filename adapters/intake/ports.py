@@ -50,12 +50,13 @@ class Receipt(StrEnum):
 
 @dataclass(frozen=True)
 class Registered:
-    """The inbox's answer for one call. `code` and `details` speak of a refusal."""
+    """The inbox's answer for one call. `writes` is the stored operation's; `code` and `details` speak of a refusal."""
 
     call_id: str
     receipt: Receipt
     operation_id: str | None = None
     intent_hash: str = ""
+    writes: bool = False
     code: str | None = None
     details: tuple[Detail, ...] = ()
 

@@ -10,7 +10,7 @@ import structlog
 from adapters.envelopes.envelope import Envelope, ReadTurn
 from adapters.intake.answers import answer_to
 from adapters.intake.judging import judge
-from adapters.intake.ports import Inbox, Judged, Progress, Receipt, Registered, Standing, Starter, Turn
+from adapters.intake.ports import Inbox, Progress, Receipt, Registered, Standing, Starter, Turn
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import ResponseRefused
 from workflows.domain.lifecycle import ENDS, State
@@ -107,16 +107,16 @@ class Turns:
     async def _start(self, turn: Turn, registered: Sequence[Registered]) -> None:
         """Start what has just been registered; what this fails to start, the relay or the next delivery will."""
         starts = [
-            self._start_one(found, call.writes, call.proposal.tool_name, turn.principal.tenant)
+            self._start_one(found, call.proposal.tool_name, turn.principal.tenant)
             for call, found in zip(turn.calls, registered, strict=True)
-            if found.operation_id and (found.receipt is Receipt.REGISTERED or _is_read(call))
+            if found.operation_id and (found.receipt is Receipt.REGISTERED or not found.writes)
         ]
         for outcome in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 log.warning("start_left_to_the_relay", failure=type(outcome).__name__)
 
-    async def _start_one(self, found: Registered, writes: bool, tool: str, tenant: str) -> None:
-        start = self._starter.start_write if writes else self._starter.start_read
+    async def _start_one(self, found: Registered, tool: str, tenant: str) -> None:
+        start = self._starter.start_write if found.writes else self._starter.start_read
         await start(found.operation_id or "", found.intent_hash, tool, tenant)
 
     async def _wait(
@@ -157,11 +157,6 @@ def _trace(turn: Turn, registered: Sequence[Registered], results: Sequence[CallR
             code=result.error.code if result.error else None,
             final=result.final,
         )
-
-
-def _is_read(call: Judged) -> bool:
-    # A call that would be refused today says nothing of what its operation is.
-    return call.intent is not None and not call.writes
 
 
 def _answerable(standing: Standing, wait_for_people: bool) -> bool:

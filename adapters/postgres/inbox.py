@@ -14,7 +14,7 @@ from adapters.postgres import rows
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import calls, operations, outbox, verdicts
 from workflows.domain.gate import Verdict, first_refusal
-from workflows.domain.intent import Intent
+from workflows.domain.intent import Intent, digest
 from workflows.domain.lifecycle import State
 
 START_GRACE = timedelta(seconds=2)
@@ -61,6 +61,7 @@ async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> boo
         insert(calls)
         .values(
             tenant=turn.principal.tenant,
+            delivery_key=_delivery_key(turn, call),
             request_id=turn.request_id,
             call_id=call.proposal.call_id,
             position=call.position,
@@ -83,7 +84,7 @@ async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged)
     await _insert_operation(connection, turn, call.intent, operation_id, call.writes)
     await connection.execute(update(calls).where(_key(turn, call)).values(operation_id=operation_id))
     await _keep_verdicts(connection, turn, call, operation_id)
-    return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, call.intent.hash())
+    return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, call.intent.hash(), call.writes)
 
 
 async def _insert_operation(
@@ -131,7 +132,7 @@ async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged)
     counted = update(calls).where(_key(turn, call)).values(deliveries=calls.c.deliveries + 1)
     await connection.execute(counted)
     if known.operation_id is not None:
-        return Registered(call.proposal.call_id, Receipt.KNOWN, known.operation_id, known.intent_hash)
+        return Registered(call.proposal.call_id, Receipt.KNOWN, known.operation_id, known.intent_hash, known.writes)
     return Registered(
         call.proposal.call_id,
         Receipt.REFUSED,
@@ -159,16 +160,22 @@ def _differs(known: Any, turn: Turn, call: Judged) -> bool:
 
 def _known(turn: Turn, call: Judged) -> Any:
     delivered = (calls.c.proposal_hash, calls.c.refusal, calls.c.operation_id)
-    meant = (operations.c.intent_hash, operations.c.contract_hash, operations.c.subject, operations.c.agent)
+    meant = (
+        operations.c.intent_hash,
+        operations.c.contract_hash,
+        operations.c.subject,
+        operations.c.agent,
+        operations.c.writes,
+    )
     return select(*delivered, *meant).join_from(calls, operations, isouter=True).where(_key(turn, call))
 
 
 def _key(turn: Turn, call: Judged) -> Any:
-    return (
-        (calls.c.tenant == turn.principal.tenant)
-        & (calls.c.request_id == turn.request_id)
-        & (calls.c.call_id == call.proposal.call_id)
-    )
+    return (calls.c.tenant == turn.principal.tenant) & (calls.c.delivery_key == _delivery_key(turn, call))
+
+
+def _delivery_key(turn: Turn, call: Judged) -> str:
+    return digest([turn.request_id, call.proposal.call_id])
 
 
 async def _keep_verdicts(connection: AsyncConnection, turn: Turn, call: Judged, operation_id: str | None) -> None:

@@ -68,8 +68,10 @@ calls = Table(
     "calls",
     metadata,
     Column("tenant", Text, primary_key=True),
-    Column("request_id", Text, primary_key=True),
-    Column("call_id", Text, primary_key=True),
+    # Ids come from outside and may be longer than an index entry; their digests are not.
+    Column("delivery_key", Text, primary_key=True),
+    Column("request_id", Text, nullable=False),
+    Column("call_id", Text, nullable=False),
     Column("position", Integer, nullable=False),
     Column("surface", Text, nullable=False),
     Column("tool", Text, nullable=False),

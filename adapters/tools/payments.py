@@ -222,6 +222,8 @@ class RefundPayment:
         """Look at the order and the quote as they are now."""
         order = await own_order(self._provider, arguments.order_id, principal)
         quote = await self._provider.quote(arguments.quote_id)
+        if quote.get("merchant") != principal.tenant:
+            raise CallRefused("not_found")
         return Inspection(_impact(order, arguments), _refusal(arguments, order, quote))
 
     async def apply(self, arguments: RefundArguments, dispatch: Dispatch) -> Effect:

@@ -49,10 +49,10 @@ class MemoryInbox:
                 state=State.PROPOSED,
             )
         )
-        self._world.calls[key] = Delivered(call.fingerprint, operation_id)
+        self._world.calls[key] = Delivered(call.fingerprint, operation_id, writes=call.writes)
         if call.writes:
             self._world.outbox.append((operation_id, "start"))
-        return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, intent.hash())
+        return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, intent.hash(), call.writes)
 
     def _again(self, turn: Turn, call: Judged, known: Delivered) -> Registered:
         if known.fingerprint != call.fingerprint or not self._same_act(turn, call, known):
@@ -60,7 +60,9 @@ class MemoryInbox:
         known.deliveries += 1
         if known.operation_id is not None:
             stored = self._world.kept(known.operation_id).operation
-            return Registered(call.proposal.call_id, Receipt.KNOWN, stored.operation_id, stored.intent_hash)
+            return Registered(
+                call.proposal.call_id, Receipt.KNOWN, stored.operation_id, stored.intent_hash, known.writes
+            )
         refusal = known.refusal or Verdict(call.verdicts[-1].layer, "internal_error")
         return Registered(call.proposal.call_id, Receipt.REFUSED, code=refusal.code, details=refusal.details)
 

@@ -37,6 +37,7 @@ class Delivered:
     operation_id: str | None = None
     refusal: Verdict | None = None
     deliveries: int = 1
+    writes: bool = False
 
 
 @dataclass

@@ -75,7 +75,7 @@ async def test_migrating_again_changes_nothing(postgres: Stack, owner_database: 
 async def test_an_operation_and_its_claim_have_one_key_each(owner_database: Database) -> None:
     keys = {name: [column.name for column in table.primary_key] for name, table in metadata.tables.items()}
     assert keys["claims"] == ["operation_id", "item"]
-    assert keys["calls"] == ["tenant", "request_id", "call_id"]
+    assert keys["calls"] == ["tenant", "delivery_key"]
 
 
 @pytest.mark.parametrize("role", ROLES, indirect=True, ids=ROLES)

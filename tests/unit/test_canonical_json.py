@@ -1,12 +1,14 @@
 """The canonical form is RFC 8785's, with the examples of the RFC itself."""
 
+from typing import Any
+
 import rfc8785
 
 from workflows.domain.intent import canonical_bytes
 
 
 def test_the_rfcs_own_example_has_the_rfcs_own_form() -> None:
-    value = {
+    value: Any = {
         "numbers": [333333333.33333329, 1e30, 4.50, 2e-3, 0.000000000000000000000000001],
         "string": '\u20ac$\u000f\nA\'B"\\\\"/',
         "literals": [None, True, False],

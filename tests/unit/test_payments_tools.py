@@ -38,8 +38,8 @@ class Shop:
             "payment": self.payment,
         }  # fmt: skip
         self.the_quote: dict[str, Any] = {
-            "quote_id": "qt-301", "version": 1, "order_id": "O-17", "payment_id": "pay-17", "payment_version": 2,
-            "amount": 12_000, "currency": "KRW", "state": "open",
+            "quote_id": "qt-301", "merchant": "tenant-a", "version": 1, "order_id": "O-17", "amount": 12_000,
+            "payment_id": "pay-17", "payment_version": 2, "currency": "KRW", "state": "open",
         }  # fmt: skip
         self.sent: list[dict[str, Any]] = []
 
@@ -153,3 +153,11 @@ async def test_what_was_quoted_is_what_is_sent() -> None:
     shop = Shop()
     await RefundPayment(shop).apply(RefundArguments(**GOOD), Dispatch("op_1", "tenant-a", "key-1", 1))
     assert shop.sent == [{name: GOOD[name] for name in ("quote_id", "quote_version", "amount", "currency")}]
+
+
+async def test_a_quote_of_another_tenant_is_absent() -> None:
+    shop = Shop()
+    shop.the_quote["merchant"] = "tenant-b"
+    with pytest.raises(CallRefused) as refused:
+        await RefundPayment(shop).inspect(RefundArguments(**GOOD), CALLER)
+    assert refused.value.code == "not_found"

@@ -146,5 +146,5 @@ async def test_the_console_is_told_in_words_what_is_waited_for(
 async def _until_said(handle: Handle, words: str) -> None:
     said = ""
     while words not in said:
-        said = await handle.query("__temporal_workflow_metadata")  # type: ignore[assignment]
+        said = await handle.query("__temporal_workflow_metadata")
         said = str(said)

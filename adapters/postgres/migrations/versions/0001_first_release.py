@@ -69,6 +69,7 @@ COMMENT ON TABLE approvals IS 'A question to the approvers, bound to one intent,
 
 CREATE TABLE calls (
     tenant TEXT NOT NULL,
+    delivery_key TEXT NOT NULL,
     request_id TEXT NOT NULL,
     call_id TEXT NOT NULL,
     position INTEGER NOT NULL,
@@ -79,7 +80,7 @@ CREATE TABLE calls (
     refusal JSONB,
     deliveries INTEGER DEFAULT '1' NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
-    PRIMARY KEY (tenant, request_id, call_id),
+    PRIMARY KEY (tenant, delivery_key),
     FOREIGN KEY(operation_id) REFERENCES operations (operation_id)
 );
 CREATE INDEX calls_by_operation ON calls (operation_id);
