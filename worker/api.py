@@ -28,6 +28,7 @@ from adapters.postgres.progress import PostgresProgress
 from adapters.temporal.starter import TemporalStarter
 from worker import process, wiring
 from worker.settings import ApiSettings, read
+from workflows.domain.catalog import Catalog
 
 log = structlog.get_logger(__name__)
 
@@ -68,15 +69,17 @@ def application(
     issuer = Issuer(settings.issuer, web)
     verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)
     starter = TemporalStarter(client, settings.temporal_task_queue)
-    app.include_router(_doors(database, starter, verifier, closing).router())
+    app.include_router(_doors(wiring.catalog(settings.tools), database, starter, verifier, closing).router())
     app.add_route("/healthz", _healthy, include_in_schema=False)
     store = PostgresBackOffice(database, _nudging(starter))
     mount(app, store=store, verifier=verifier, issuer=issuer, settings=_back_office(settings))
     return app
 
 
-def _doors(database: Database, starter: TemporalStarter, verifier: TokenVerifier, closing: Closing) -> Doors:
-    catalog, progress = wiring.catalog(), PostgresProgress(database)
+def _doors(
+    catalog: Catalog, database: Database, starter: TemporalStarter, verifier: TokenVerifier, closing: Closing
+) -> Doors:
+    progress = PostgresProgress(database)
     turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, progress, time.monotonic, closing)
     return Doors(turns, Offers(SURFACES, catalog), progress, verifier)
 

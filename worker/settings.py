@@ -4,10 +4,11 @@ Each process reads only what it needs, so that none has to hold another's secret
 """
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from workflows.domain.errors import InvalidConfiguration
@@ -17,6 +18,10 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 
 def _from_json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
+
+
+def _words(value: Any) -> Any:
+    return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
 
 class Settings(BaseSettings):
@@ -37,12 +42,26 @@ class TemporalSettings(Settings):
     temporal_task_queue: str = Field("onceward", description="a task queue")
 
 
-class WorkerSettings(TemporalSettings):
-    """For the Temporal worker: it alone holds the credentials of downstream services."""
+Modules = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 
-    payments_url: str = Field(pattern="^https?://", description="the payments provider's base URL")
-    payments_api_key: SecretStr = Field(description="our key at the payments provider")
-    payments_timeout_seconds: float = Field(8.0, gt=0, le=60, description="seconds for one exchange with the provider")
+
+class ToolNames(BaseSettings):
+    """For whoever knows the tools."""
+
+    model_config = SettingsConfigDict(env_prefix="ONCEWARD_", extra="ignore", frozen=True)
+
+    tools: Modules = Field(
+        ("adapters.tools.payments",), min_length=1, description="modules that declare tools, separated by commas"
+    )
+
+
+class ToolSettings(ToolNames, TemporalSettings):
+    """For processes that talk to Temporal and know the tools."""
+
+
+class WorkerSettings(ToolSettings):
+    """For the Temporal worker: it alone reads the settings of the tools' families, credentials among them."""
+
     policy_version: str = Field("2026-11", description="the name of the risk policy in force")
     policy_unasked_up_to: Annotated[dict[str, int], NoDecode, BeforeValidator(_from_json)] = Field(
         default_factory=dict,
@@ -50,7 +69,7 @@ class WorkerSettings(TemporalSettings):
     )
 
 
-class ApiSettings(TemporalSettings):
+class ApiSettings(ToolSettings):
     """For the doors and the back office."""
 
     api_host: str = Field("127.0.0.1", description="the address to listen on")
@@ -71,7 +90,7 @@ class MigrateSettings(Settings):
     """For the migrations, run by the owner of the tables."""
 
 
-Some = TypeVar("Some", bound=Settings)
+Some = TypeVar("Some", bound=BaseSettings)
 
 
 def read(kind: type[Some]) -> Some:
@@ -83,12 +102,26 @@ def read(kind: type[Some]) -> Some:
     try:
         return kind()
     except ValidationError as error:
-        faults = "; ".join(_fault(kind, fault) for fault in error.errors(include_url=False, include_input=False))
-        raise InvalidConfiguration(f"These settings are missing or unfit: {faults}.") from None
+        raise InvalidConfiguration(_sentence(kind, error, "ONCEWARD_")) from None
 
 
-def _fault(kind: type[Settings], fault: Any) -> str:
+def read_for_tools(name: str, kind: type[BaseModel]) -> BaseModel:
+    """Read the settings of a family of tools from `ONCEWARD_<NAME>_…`; raises as `read` does."""
+    prefix = f"ONCEWARD_{name.upper()}_"
+    given = {key.removeprefix(prefix).lower(): value for key, value in os.environ.items() if key.startswith(prefix)}
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        raise InvalidConfiguration(_sentence(kind, error, prefix)) from None
+
+
+def _sentence(kind: type[BaseModel], error: ValidationError, prefix: str) -> str:
+    faults = "; ".join(_fault(kind, fault, prefix) for fault in error.errors(include_url=False, include_input=False))
+    return f"These settings are missing or unfit: {faults}."
+
+
+def _fault(kind: type[BaseModel], fault: Any, prefix: str) -> str:
     name = str(fault["loc"][0]).lower()
     field = kind.model_fields.get(name)
     expected = field.description if field is not None and field.description else "a fitting value"
-    return f"ONCEWARD_{name.upper()} (expected {expected})"
+    return f"{prefix}{name.upper()} (expected {expected})"

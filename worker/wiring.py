@@ -1,12 +1,10 @@
 """Everything is put together here, and nowhere else."""
 
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Any
 
-import httpx2
 from temporalio.client import Client
 from temporalio.worker import Worker
 
@@ -15,16 +13,16 @@ from activities.read import Read
 from activities.reconcile import Reconcile
 from activities.settle import Settle
 from activities.validate import Validate
-from adapters.downstream.payments import Payments
 from adapters.postgres.approvals import PostgresApprovals
 from adapters.postgres.claims import PostgresClaims
 from adapters.postgres.engine import Database
 from adapters.postgres.journal import PostgresJournal
 from adapters.postgres.operations import PostgresOperations
-from adapters.tools.payments import GetOrder, PrepareRefund, RefundPayment
+from adapters.tools.family import families
 from adapters.tools.toolbox import Toolbox
-from worker.settings import WorkerSettings
+from worker.settings import WorkerSettings, read_for_tools
 from workflows.domain.catalog import Catalog
+from workflows.domain.lint import require_fit
 from workflows.domain.policy import Policy
 from workflows.execute_operation import ExecuteOperation
 
@@ -35,25 +33,23 @@ GRACE = timedelta(seconds=20)
 """How long a worker that is told to end lets its activities finish."""
 
 
-def toolbox(payments: Any) -> Toolbox:
-    """The tools of this deployment."""
-    return Toolbox([GetOrder(payments), PrepareRefund(payments), RefundPayment(payments)])
-
-
-def catalog() -> Catalog:
+def catalog(modules: Sequence[str]) -> Catalog:
     """The contracts alone, for processes that may not reach the services behind them."""
-    return toolbox(None).catalog
+    return Catalog(contract for family in families(modules) for contract in family.contracts)
 
 
 @asynccontextmanager
-async def payments(settings: WorkerSettings) -> AsyncIterator[Payments]:
-    """A client of the payments provider."""
-    async with httpx2.AsyncClient(
-        base_url=settings.payments_url,
-        headers={"Authorization": f"Bearer {settings.payments_api_key.get_secret_value()}"},
-        timeout=settings.payments_timeout_seconds,
-    ) as client:
-        yield Payments(client)
+async def toolbox(modules: Sequence[str]) -> AsyncIterator[Toolbox]:
+    """The tools of this deployment, connected to their services."""
+    async with AsyncExitStack() as stack:
+        tools = [
+            tool
+            for family in families(modules)
+            for tool in await stack.enter_async_context(family.connect(read_for_tools(family.name, family.settings)))
+        ]
+        for tool in tools:
+            require_fit(tool.contract, tool)
+        yield Toolbox(tools)
 
 
 def worker(client: Client, settings: WorkerSettings, database: Database, tools: Toolbox) -> Worker:

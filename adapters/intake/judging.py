@@ -46,8 +46,7 @@ def _intent(proposal: Proposal, principal: Principal, contract: Contract) -> Int
         tool_version=contract.version,
         contract_hash=contract.hash,
         resource=contract.resource_of(arguments),
-        # What was left out stays out: omitted and null are two meanings.
-        arguments=arguments.model_dump(exclude_unset=True),
+        arguments=contract.meant(arguments),
     )
 
 

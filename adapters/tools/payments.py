@@ -4,12 +4,16 @@ A quote moves no money. The refund names the quote and its version, so that what
 provider checks both again when the money moves.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import Field
+import httpx2
+from pydantic import BaseModel, Field, SecretStr
 
+from adapters.downstream.payments import Payments
+from adapters.tools.family import Family
 from workflows.domain.contract import (
     ApprovalRule,
     Arguments,
@@ -18,14 +22,27 @@ from workflows.domain.contract import (
     Idempotency,
     Limits,
     Recovery,
+    Repetition,
     Risk,
     ToolResult,
 )
 from workflows.domain.effect import Dispatch, Effect
-from workflows.domain.errors import CallRefused
+from workflows.domain.errors import CallRefused, NextAction, refused
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Fact, Impact, Inspection, Money, Resource
 from workflows.domain.principal import Principal
+
+RULES = {
+    "refund_amount_exceeded": refused(NextAction.ASK_USER, "The amount is more than can still be refunded."),
+    "currency_mismatch": refused(NextAction.FIX_ARGUMENTS, "The currency is not the payment's currency."),
+    "amount_mismatch": refused(NextAction.PROPOSE_AGAIN, "The amount is not the quoted amount; make a new quote."),
+    "quote_expired": refused(NextAction.PROPOSE_AGAIN, "The quote has expired; make a new one."),
+    "quote_changed": refused(
+        NextAction.PROPOSE_AGAIN, "The quote no longer matches the order, its payment or its version; make a new one."
+    ),
+    "quote_consumed": refused(NextAction.DO_NOT_RETRY, "The quote has already been used."),
+}
+"""Our words for what the shop and the provider say no to."""
 
 AGENT_ROLES = frozenset({"support"})
 
@@ -100,6 +117,7 @@ class GetOrder:
         roles=AGENT_ROLES,
         arguments=OrderArguments,
         result=OrderFound,
+        fresh_seconds=60.0,
     )
 
     def __init__(self, provider: Provider) -> None:
@@ -158,6 +176,7 @@ class PrepareRefund:
         roles=AGENT_ROLES,
         arguments=QuoteArguments,
         result=QuoteMade,
+        rules=RULES,
     )
 
     def __init__(self, provider: Provider) -> None:
@@ -213,6 +232,9 @@ class RefundPayment:
         # The provider finishes a request within 15 s of taking it and remembers a key for a day.
         recovery=Recovery(settle_seconds=15.0, key_lifetime_seconds=24 * 3600.0, give_up_seconds=900.0),
         limits=Limits(attempt_seconds=10.0, sends=5),
+        rules=RULES,
+        # Two quotes for one refund are two ways to one act.
+        repetition=Repetition(arguments=("order_id", "amount", "currency"), seconds=600.0),
     )
 
     def __init__(self, provider: Provider) -> None:
@@ -289,3 +311,31 @@ def _body(arguments: RefundArguments) -> dict[str, Any]:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class PaymentsSettings(BaseModel):
+    """How to reach the provider."""
+
+    url: str = Field(pattern="^https?://", description="the payments provider's base URL")
+    api_key: SecretStr = Field(description="our key at the payments provider")
+    timeout_seconds: float = Field(8.0, gt=0, le=60, description="seconds for one exchange with the provider")
+
+
+@asynccontextmanager
+async def connect(settings: PaymentsSettings) -> AsyncIterator[Sequence[Any]]:
+    """The tools, with one client for them all."""
+    async with httpx2.AsyncClient(
+        base_url=settings.url,
+        headers={"Authorization": f"Bearer {settings.api_key.get_secret_value()}"},
+        timeout=settings.timeout_seconds,
+    ) as client:
+        provider = Payments(client)
+        yield [GetOrder(provider), PrepareRefund(provider), RefundPayment(provider)]
+
+
+FAMILY = Family(
+    name="payments",
+    contracts=(GetOrder.contract, PrepareRefund.contract, RefundPayment.contract),
+    connect=connect,
+    settings=PaymentsSettings,
+)

@@ -11,7 +11,7 @@ from workflows.domain.catalog import Catalog
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import Proposal
 
-CATALOG = wiring.catalog()
+CATALOG = wiring.catalog(["adapters.tools.payments"])
 CALLER = Principal("tenant-a", "user-17", frozenset({"support"}), agent="support-agent")
 REFUND = {"order_id": "O-17", "quote_id": "qt-301", "quote_version": 1, "amount": 12_000, "currency": "KRW"}
 

@@ -689,7 +689,8 @@ def test_dubious_words_are_marked(word: str, remark: str) -> None:
         (Money(250050, "USD"), "$2,500.50"),
         (Money(1234567, "KWD"), "1,234.567"),
         (Money(-5, "EUR"), "-€0.05"),
-        (Money(7, "ZZZ"), "7 minor units"),
+        (Money(7, "XXX"), "7 minor units"),
+        (Money(1500, "IQD"), "1.500"),
         (Money(2**70, "KRW"), "₩1,180,591,620,717,411,303,424"),
     ],
 )

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 import yaml
 
-from worker.settings import ApiSettings, MigrateSettings, RelaySettings, Settings, WorkerSettings, read
+from adapters.tools.family import families
+from worker.settings import (
+    ApiSettings,
+    MigrateSettings,
+    RelaySettings,
+    Settings,
+    WorkerSettings,
+    read,
+    read_for_tools,
+)
 
 COMPOSE: dict[str, Any] = yaml.safe_load((Path(__file__).parents[2] / "docker-compose.yml").read_text(encoding="utf-8"))
 OURS: dict[str, type[Settings]] = {
@@ -37,7 +46,10 @@ def test_every_process_of_ours_is_a_module_that_can_be_run() -> None:
 def test_a_process_gets_every_setting_that_it_needs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in COMPOSE["services"][name]["environment"].items():
         monkeypatch.setenv(variable, filled_in(value))
-    read(OURS[name])
+    settings = read(OURS[name])
+    if isinstance(settings, WorkerSettings):
+        for family in families(settings.tools):
+            read_for_tools(family.name, family.settings)
 
 
 def test_only_the_worker_holds_the_credentials_of_a_downstream_service() -> None:

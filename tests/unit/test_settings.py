@@ -5,20 +5,29 @@ from contextlib import contextmanager
 
 import pytest
 
-from worker.settings import ApiSettings, MigrateSettings, RelaySettings, Settings, WorkerSettings, read
+from adapters.tools.payments import PaymentsSettings
+from worker.settings import (
+    ApiSettings,
+    MigrateSettings,
+    RelaySettings,
+    Settings,
+    WorkerSettings,
+    read,
+    read_for_tools,
+)
 from workflows.domain.errors import InvalidConfiguration
 
 SECRET = "hunter2-do-not-repeat"
 DSN = f"postgresql://onceward_worker:{SECRET}@127.0.0.1/onceward"
 TEMPORAL = {"POSTGRES_DSN": DSN, "TEMPORAL_ADDRESS": "127.0.0.1:7233"}
-WORKER = TEMPORAL | {"PAYMENTS_URL": "http://127.0.0.1:8090", "PAYMENTS_API_KEY": SECRET}
+PAYMENTS = {"PAYMENTS_URL": "http://127.0.0.1:8090", "PAYMENTS_API_KEY": SECRET}
 API = TEMPORAL | {
     "PUBLIC_URL": "http://127.0.0.1:8080",
     "ISSUER": "http://127.0.0.1:8400",
     "SESSION_SECRET": SECRET * 2,
 }
 COMPLETE: list[tuple[type[Settings], dict[str, str]]] = [
-    (WorkerSettings, WORKER),
+    (WorkerSettings, TEMPORAL),
     (ApiSettings, API),
     (RelaySettings, TEMPORAL),
     (MigrateSettings, {"POSTGRES_DSN": DSN}),
@@ -62,13 +71,10 @@ def test_a_missing_setting_is_named_with_what_it_should_be(
 @pytest.mark.parametrize(
     ("kind", "values", "name", "unfit"),
     [
-        (WorkerSettings, WORKER, "PAYMENTS_URL", f"ftp://{SECRET}"),
-        (WorkerSettings, WORKER, "PAYMENTS_TIMEOUT_SECONDS", SECRET),
-        (WorkerSettings, WORKER, "PAYMENTS_TIMEOUT_SECONDS", "0"),
-        (WorkerSettings, WORKER, "POLICY_UNASKED_UP_TO", f'{{"KRW": "{SECRET}"}}'),
-        (WorkerSettings, WORKER, "POLICY_UNASKED_UP_TO", f'["{SECRET}"]'),
-        (WorkerSettings, WORKER, "POLICY_UNASKED_UP_TO", SECRET),
-        (WorkerSettings, WORKER, "LOG_FORMAT", SECRET),
+        (WorkerSettings, TEMPORAL, "POLICY_UNASKED_UP_TO", f'{{"KRW": "{SECRET}"}}'),
+        (WorkerSettings, TEMPORAL, "POLICY_UNASKED_UP_TO", f'["{SECRET}"]'),
+        (WorkerSettings, TEMPORAL, "POLICY_UNASKED_UP_TO", SECRET),
+        (WorkerSettings, TEMPORAL, "LOG_FORMAT", SECRET),
         (ApiSettings, API, "SESSION_SECRET", "short"),
         (ApiSettings, API, "API_PORT", SECRET),
         (ApiSettings, API, "API_PORT", "65536"),
@@ -88,7 +94,7 @@ def test_an_unfit_setting_is_named_and_its_value_is_not(
 
 def test_every_fault_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     told = sentence(monkeypatch, WorkerSettings, {})
-    for name in WORKER:
+    for name in TEMPORAL:
         assert f"ONCEWARD_{name}" in told
 
 
@@ -98,9 +104,39 @@ def test_a_secret_is_not_shown_when_settings_are(monkeypatch: pytest.MonkeyPatch
             assert SECRET not in repr(read(kind))
 
 
-def test_only_the_worker_holds_the_downstream_credential() -> None:
-    holders = [kind for kind, _ in COMPLETE if "payments_api_key" in kind.model_fields]
-    assert holders == [WorkerSettings]
+def test_no_process_reads_the_settings_of_a_family_of_tools_but_the_worker_when_it_connects_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for kind, _ in COMPLETE:
+        assert not [name for name in kind.model_fields if name.startswith("payments")]
+    with environment(monkeypatch, PAYMENTS):
+        settings = read_for_tools("payments", PaymentsSettings)
+    assert SECRET not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({}, "URL"),
+        ({}, "API_KEY"),
+        (PAYMENTS | {"PAYMENTS_URL": f"ftp://{SECRET}"}, "URL"),
+        (PAYMENTS | {"PAYMENTS_TIMEOUT_SECONDS": SECRET}, "TIMEOUT_SECONDS"),
+        (PAYMENTS | {"PAYMENTS_TIMEOUT_SECONDS": "0"}, "TIMEOUT_SECONDS"),
+    ],
+)
+def test_an_unfit_setting_of_a_family_is_named_and_its_value_is_not(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, str], name: str
+) -> None:
+    with environment(monkeypatch, values), pytest.raises(InvalidConfiguration) as refused:
+        read_for_tools("payments", PaymentsSettings)
+    assert f"ONCEWARD_PAYMENTS_{name} (expected " in str(refused.value)
+    assert SECRET not in str(refused.value)
+
+
+def test_the_modules_with_tools_are_words_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    with environment(monkeypatch, TEMPORAL | {"TOOLS": "adapters.tools.payments, shop.tools"}):
+        assert read(WorkerSettings).tools == ("adapters.tools.payments", "shop.tools")
+    assert "ONCEWARD_TOOLS" in sentence(monkeypatch, WorkerSettings, TEMPORAL | {"TOOLS": " , "})
 
 
 def test_every_setting_says_what_is_expected() -> None:
@@ -109,7 +145,7 @@ def test_every_setting_says_what_is_expected() -> None:
 
 
 def test_without_a_policy_nothing_leaves_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with environment(monkeypatch, WORKER):
+    with environment(monkeypatch, TEMPORAL):
         assert read(WorkerSettings).policy_unasked_up_to == {}
-    with environment(monkeypatch, WORKER | {"POLICY_UNASKED_UP_TO": '{"KRW": 1000}'}):
+    with environment(monkeypatch, TEMPORAL | {"POLICY_UNASKED_UP_TO": '{"KRW": 1000}'}):
         assert read(WorkerSettings).policy_unasked_up_to == {"KRW": 1000}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from workflows.domain.contract import Contract
-from workflows.domain.errors import CallRefused, InvalidConfiguration
+from workflows.domain.errors import CallRefused, InvalidConfiguration, declare
 from workflows.domain.principal import Principal
 
 
@@ -15,11 +15,16 @@ class Catalog:
         for contract in contracts:
             if contract.name in self._contracts:
                 raise InvalidConfiguration(f"Two tools are called {contract.name}; names must be unique.")
+            declare(contract.rules)
             self._contracts[contract.name] = contract
+
+    def all(self) -> Sequence[Contract]:
+        """Every contract, by name."""
+        return [contract for _, contract in sorted(self._contracts.items())]
 
     def offered(self, principal: Principal) -> Sequence[Contract]:
         """The contracts that this principal may be shown, by name."""
-        return [contract for _, contract in sorted(self._contracts.items()) if contract.roles & principal.roles]
+        return [contract for contract in self.all() if contract.roles & principal.roles]
 
     def require(self, name: str, principal: Principal) -> Contract:
         """Return the contract if it was offered.

@@ -4,6 +4,7 @@ A contract is data: the catalog, the schema for every surface, the gate, the app
 fault are derived from it, never chosen by hand elsewhere.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from workflows.domain.errors import ErrorEntry
 from workflows.domain.intent import digest
 
 
@@ -78,6 +80,28 @@ class Limits:
     sends: int = 5
 
 
+class Trust(StrEnum):
+    """Where a tool's data come from."""
+
+    OWN = "own"
+    """Our own records."""
+    EXTERNAL = "external"
+    """Written by others: data, never instructions."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """When two acts are the same one.
+
+    `arguments` names those that make an act what it is (all of them when empty: a quote's id, for one, does not).
+    While such an act is open a second one is answered with the first; for `seconds` after it succeeded a second one
+    needs a person's word.
+    """
+
+    arguments: tuple[str, ...] = ()
+    seconds: float = 600.0
+
+
 @dataclass(frozen=True)
 class ApprovalRule:
     """Which people may approve and for how long the question stands."""
@@ -110,6 +134,12 @@ class Contract:
     reversible: bool = True
     recovery: Recovery = field(default_factory=Recovery)
     limits: Limits = field(default_factory=Limits)
+    rules: Mapping[str, ErrorEntry] = field(default_factory=dict)
+    repetition: Repetition = field(default_factory=Repetition)
+    presentation: frozenset[str] = frozenset()
+    trust: Trust = Trust.EXTERNAL
+    fresh_seconds: float | None = None
+    largest_result: int = 64 * 1024
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -133,6 +163,15 @@ class Contract:
         """The canonical name of the object that these arguments point at, such as `order:O-17`."""
         kind, field_name = self.resource
         return f"{kind}:{getattr(arguments, field_name)}"
+
+    def meant(self, arguments: Arguments) -> dict[str, Any]:
+        """The arguments that are part of the intent. What was left out stays out: omitted and null are two meanings."""
+        return arguments.model_dump(exclude_unset=True, exclude=set(self.presentation))
+
+    def act(self, arguments: Arguments) -> dict[str, Any]:
+        """The arguments that make this act the same as another one."""
+        meant = self.meant(arguments)
+        return {name: meant[name] for name in self.repetition.arguments if name in meant} or meant
 
     @property
     def writes(self) -> bool:

@@ -19,7 +19,7 @@ Codes are stable; `ERRORS` says of each which kind it is and what the caller may
 received value, an internal name or a secret.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -102,15 +102,9 @@ ERRORS: dict[str, ErrorEntry] = {
     "upstream_unavailable": ErrorEntry(
         _N, _A.RETRY_LATER, "A service that is needed to check the call does not answer.", retryable=True
     ),
-    # ── refused by the business or a person ──
-    "refund_amount_exceeded": ErrorEntry(_R, _A.ASK_USER, "The amount is more than can still be refunded."),
-    "currency_mismatch": ErrorEntry(_R, _A.FIX_ARGUMENTS, "The currency is not the payment's currency."),
-    "amount_mismatch": ErrorEntry(_R, _A.PROPOSE_AGAIN, "The amount is not the quoted amount; make a new quote."),
-    "quote_expired": ErrorEntry(_R, _A.PROPOSE_AGAIN, "The quote has expired; make a new one."),
-    "quote_changed": ErrorEntry(
-        _R, _A.PROPOSE_AGAIN, "The quote no longer matches the order, its payment or its version; make a new one."
-    ),
-    "quote_consumed": ErrorEntry(_R, _A.DO_NOT_RETRY, "The quote has already been used."),
+    # ── refused by the business or a person; each tool adds its own rules ──
+    "amount_scale": ErrorEntry(_N, _A.FIX_ARGUMENTS, "The amount has more digits behind the point than its currency."),
+    "unknown_currency": ErrorEntry(_N, _A.ASK_USER, "There is no such currency."),
     "downstream_rejected": ErrorEntry(_R, _A.ASK_USER, "The service refused; nothing happened."),
     "rate_limited": ErrorEntry(
         _R, _A.RETRY_LATER, "The service asked to come back later; nothing happened.", retryable=True
@@ -148,6 +142,22 @@ ERRORS: dict[str, ErrorEntry] = {
     # ── surprises ──
     "internal_error": ErrorEntry(_N, _A.RETRY_LATER, "The executor failed before anything started.", retryable=True),
 }
+
+
+def refused(next_action: NextAction, meaning: str) -> ErrorEntry:
+    """An entry for a tool's own rule: the business says no, and nothing happens."""
+    return ErrorEntry(Kind.REFUSED, next_action, meaning)
+
+
+def declare(rules: Mapping[str, ErrorEntry]) -> None:
+    """Add a tool's own refusals to the catalogue; the same entry twice is fine.
+
+    Raises:
+        InvalidConfiguration: the code stands for something else already.
+    """
+    for code, entry in rules.items():
+        if ERRORS.setdefault(code, entry) != entry:
+            raise InvalidConfiguration(f"The error code {code} is declared twice with two meanings.")
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Context, Decimal, localcontext
 
-from babel.numbers import format_currency, get_currency_precision, is_currency
+from babel.numbers import format_currency
 
+from adapters.currencies import minor_digits
 from workflows.domain.impact import Money
 
 LOCALE = "en_US"
@@ -26,11 +27,14 @@ class Amount:
 
 def amount(money: Money) -> Amount:
     """The amount as people write it. A currency that is not known is shown in minor units, never guessed."""
-    if not is_currency(money.currency, LOCALE):
+    digits = minor_digits(money.currency)
+    if digits is None:
         return Amount(f"{money.minor_units:,} minor units", money.currency)
-    value = Decimal(money.minor_units).scaleb(-get_currency_precision(money.currency), EXACT)
     with localcontext(EXACT):
-        figure: str = format_currency(value, money.currency, locale=LOCALE)
+        value = Decimal(money.minor_units).scaleb(-digits)
+        pattern = "¤#,##0" + ("." + "0" * digits if digits else "")
+        # Babel writes the sign and the grouping; how many digits there are is ISO 4217's word.
+        figure: str = format_currency(value, money.currency, pattern, locale=LOCALE, currency_digits=False)
     # Where there is no sign of its own the code would stand twice.
     return Amount(figure.replace(money.currency, "").strip(), money.currency)
 

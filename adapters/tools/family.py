@@ -1,0 +1,54 @@
+"""A family of tools: what one module declares and a deployment names in its settings."""
+
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from workflows.domain.contract import Contract
+from workflows.domain.errors import InvalidConfiguration
+from workflows.domain.lint import require_fit
+
+
+class NoSettings(BaseModel):
+    """For a family that needs none."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family.
+
+    `contracts` are known to every process; `connect` makes the tools themselves, in the worker only. `settings` are
+    read from the environment with the prefix `ONCEWARD_<NAME>_` and handed to `connect`.
+    """
+
+    name: str
+    contracts: tuple[Contract, ...]
+    connect: Callable[[Any], AbstractAsyncContextManager[Sequence[Any]]]
+    settings: type[BaseModel] = NoSettings
+
+
+def families(modules: Iterable[str]) -> list[Family]:
+    """The families that these modules declare as `FAMILY`, each contract fit to be offered.
+
+    Raises:
+        InvalidConfiguration: a module cannot be imported, declares no family, or declares a tool that must not start.
+    """
+    return [_family(module) for module in modules]
+
+
+def _family(module: str) -> Family:
+    try:
+        family = importlib.import_module(module).FAMILY
+    except ImportError:
+        raise InvalidConfiguration(f"There is no module {module}; ONCEWARD_TOOLS names it.") from None
+    except AttributeError:
+        raise InvalidConfiguration(f"The module {module} declares no FAMILY.") from None
+    if not isinstance(family, Family):
+        raise InvalidConfiguration(f"FAMILY of the module {module} is no Family.")
+    for contract in family.contracts:
+        require_fit(contract)
+    return family
