@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from activities.ports import Tools, WriteTool
+from activities.ports import Spendings, Tools, WriteTool
 from workflows.domain.arguments import validated
+from workflows.domain.authorization import Authorizer
 from workflows.domain.contract import Contract
 from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Layer, Standing, Verdict, first_refusal, may_execute
@@ -40,29 +41,35 @@ class Look:
         )
 
 
-async def look(operation: Operation, tools: Tools, policy: Policy) -> Look:
+async def look(
+    operation: Operation, tools: Tools, spendings: Spendings, authorizer: Authorizer, policy: Policy
+) -> Look:
     """Judge a write on the current state; raises `CallRefused("upstream_unavailable")` when it cannot be seen."""
     tool = tools.writer(operation.tool)
-    verdicts = static_verdicts(operation, tool.contract)
+    verdicts = static_verdicts(operation, tool.contract, authorizer)
     if first_refusal(verdicts) is not None:
         return Look(verdicts)
     try:
-        inspection = await _inspect(operation, tool)
+        inspection = await _inspect(operation, tool, authorizer)
     except CallRefused as refused:
         if refused.code == "upstream_unavailable":
             raise
         return Look((*verdicts, Verdict(Layer.AUTHORIZATION, refused.code, refused.details)))
     business = inspection.refusal or Verdict(Layer.BUSINESS)
-    why = why_approval_is_needed(tool.contract, inspection.impact, policy)
+    why = None
+    if inspection.refusal is None:
+        repeat_seconds = tool.contract.repetition.seconds
+        circumstances = await spendings.reserve(operation, inspection.impact.money, repeat_seconds)
+        why = why_approval_is_needed(tool.contract, inspection.impact, policy, circumstances)
     risk = Verdict(Layer.RISK, "approval_required" if why else None)
     return Look((*verdicts, business, Verdict(Layer.AUTHORIZATION), risk), inspection.impact, why)
 
 
-def static_verdicts(operation: Operation, contract: Contract) -> tuple[Verdict, ...]:
+def static_verdicts(operation: Operation, contract: Contract, authorizer: Authorizer) -> tuple[Verdict, ...]:
     """The layers that need no look outside: the same tool, offered to this caller, with arguments that fit."""
     if contract.hash != operation.contract_hash:
         return (Verdict(Layer.EXPOSURE, "tool_changed"),)
-    if not contract.roles & operation.principal.roles:
+    if not authorizer.offers(operation.principal, contract):
         return (Verdict(Layer.EXPOSURE, "tool_not_allowed"),)
     try:
         validated(contract, operation.arguments)
@@ -71,9 +78,11 @@ def static_verdicts(operation: Operation, contract: Contract) -> tuple[Verdict, 
     return Verdict(Layer.EXPOSURE), Verdict(Layer.SCHEMA)
 
 
-async def _inspect(operation: Operation, tool: WriteTool) -> Inspection:
+async def _inspect(operation: Operation, tool: WriteTool, authorizer: Authorizer) -> Inspection:
     inspection = await tool.inspect(validated(tool.contract, operation.arguments), operation.principal)
     if inspection.impact.resource.owner_tenant != operation.principal.tenant:
         # A foreign object looks absent, so no rule speaks about it either.
         raise CallRefused("not_found")
+    if not authorizer.permits(operation.principal, tool.contract, inspection.impact.resource):
+        raise CallRefused("permission_denied")
     return inspection

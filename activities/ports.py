@@ -11,9 +11,10 @@ from workflows.domain.claim import Claim, Evidence
 from workflows.domain.contract import Contract
 from workflows.domain.effect import Dispatch, Effect
 from workflows.domain.gate import Verdict
-from workflows.domain.impact import Inspection
+from workflows.domain.impact import Inspection, Money
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation, Settlement
+from workflows.domain.policy import Circumstances
 from workflows.domain.principal import Principal
 
 
@@ -31,6 +32,18 @@ class Operations(Protocol):
 
     async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
         """Write the one terminal result, with its event in the outbox; a second settlement gets the first one back."""
+
+
+class Spendings(Protocol):
+    """What leaves, counted before it leaves."""
+
+    async def reserve(self, operation: Operation, money: Money | None, repeat_seconds: float) -> Circumstances:
+        """Reserve the operation's amount once, and tell what else is reserved or spent within a day.
+
+        Reserving and counting are one transaction that nobody of the same tenant and currency can be in at once, so
+        of two acts that fit alone and not together the second sees the first. `repeated` tells whether the same act
+        has succeeded within `repeat_seconds`.
+        """
 
 
 class Approvals(Protocol):

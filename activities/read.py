@@ -11,6 +11,7 @@ from activities.ports import Journal, Operations, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
+from workflows.domain.authorization import Authorizer
 from workflows.domain.errors import ERRORS, CallRefused, IntentConflict
 from workflows.domain.gate import first_refusal
 from workflows.domain.lifecycle import ENDS, State
@@ -21,8 +22,8 @@ from workflows.messages import Ending, OperationRef
 class Read:
     """Runs a read tool behind the same gate as a write, and stores what it found."""
 
-    def __init__(self, operations: Operations, journal: Journal, tools: Tools) -> None:
-        self._operations, self._journal, self._tools = operations, journal, tools
+    def __init__(self, operations: Operations, journal: Journal, tools: Tools, authorizer: Authorizer) -> None:
+        self._operations, self._journal, self._tools, self._authorizer = operations, journal, tools, authorizer
 
     @activity.defn(name=contracts.READ)
     async def read(self, ref: OperationRef) -> Ending:
@@ -37,7 +38,9 @@ class Read:
             return Ending(stored.state.value, stored.code)
 
     async def _outcome(self, operation: Operation) -> Settlement:
-        refusal = first_refusal(static_verdicts(operation, self._tools.reader(operation.tool).contract))
+        refusal = first_refusal(
+            static_verdicts(operation, self._tools.reader(operation.tool).contract, self._authorizer)
+        )
         if refusal is not None and refusal.code is not None:
             return Settlement(State.FAILED_TERMINAL, refusal.code, refusal.details)
         try:

@@ -1,17 +1,20 @@
 """The gate with the people's word: asks for approval, finds it pending, expired, denied, stale or granted."""
 
+from dataclasses import replace
+
 from temporalio import activity
 
 from activities.inspection import Look, look
-from activities.ports import Approvals, Operations, Tools
+from activities.ports import Approvals, Operations, Spendings, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.approval import ApprovalState, Binding, Clearance, Plea, Question
+from workflows.domain.authorization import Authorizer
 from workflows.domain.errors import IntentConflict
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import ENDS, MAY_HAVE_EFFECT
 from workflows.domain.operation import Operation
-from workflows.domain.policy import Policy
+from workflows.domain.policy import Policy, approvers_needed
 from workflows.messages import Judgement, OperationRef, Step
 
 ENDED_APPROVALS = {
@@ -26,8 +29,17 @@ ENDED_APPROVALS = {
 class Validate:
     """Judges one operation on the current state, as often as it is asked."""
 
-    def __init__(self, operations: Operations, approvals: Approvals, tools: Tools, policy: Policy) -> None:
-        self._operations, self._approvals, self._tools, self._policy = operations, approvals, tools, policy
+    def __init__(
+        self,
+        operations: Operations,
+        approvals: Approvals,
+        spendings: Spendings,
+        tools: Tools,
+        authorizer: Authorizer,
+        policy: Policy,
+    ) -> None:
+        self._operations, self._approvals, self._spendings = operations, approvals, spendings
+        self._tools, self._authorizer, self._policy = tools, authorizer, policy
 
     @activity.defn(name=contracts.VALIDATE)
     async def validate(self, ref: OperationRef) -> Judgement:
@@ -39,7 +51,7 @@ class Validate:
             if operation.state in MAY_HAVE_EFFECT:
                 # Judged before, and perhaps sent: from here the claim says what is true.
                 return Judgement(Step.GO)
-            seen = await look(operation, self._tools, self._policy)
+            seen = await look(operation, self._tools, self._spendings, self._authorizer, self._policy)
             question = await self._approvals.latest(operation.operation_id)
             if seen.refusal is not None:
                 return await self._refuse(operation, seen, question)
@@ -93,9 +105,13 @@ class Validate:
     async def _ask(self, operation: Operation, seen: Look, binding: Binding) -> Judgement:
         await self._operations.record(operation, seen.verdicts, None)
         rule = self._tools.writer(operation.tool).contract.approval
-        if rule is None or seen.impact is None or seen.why is None:
+        if seen.impact is None or seen.why is None:
             return Judgement(Step.SETTLE, "permission_denied")
-        return _wait(await self._approvals.ask(operation, Plea(binding, rule, seen.impact, seen.why)))
+        if rule is None:
+            # Nobody may approve it, so what would need a person's word does not happen.
+            return Judgement(Step.SETTLE, "permission_denied" if seen.impact.money else "repeated_act")
+        asked = replace(rule, quorum=approvers_needed(rule, seen.impact, self._policy))
+        return _wait(await self._approvals.ask(operation, Plea(binding, asked, seen.impact, seen.why)))
 
     async def _end(self, operation: Operation, seen: Look, code: str) -> Judgement:
         await self._operations.record(operation, (*seen.verdicts, Verdict(Layer.APPROVAL, code)), None)

@@ -8,10 +8,17 @@ import pytest
 from adapters.postgres.engine import Database
 from tests.support.benches import Bench, MemoryBench, PostgresBench
 from tests.support.onceward import Onceward
+from tests.support.proposals import THIS_TEST, fresh
 from worker.dev.stack import Stack
 
 AT_ONCE = 20
 """Connections of each role: as many as the simultaneous callers of any test, so that all of them really race."""
+
+
+@pytest.fixture(autouse=True)
+def order_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test refunds an order of its own, unless it names one."""
+    monkeypatch.setattr(THIS_TEST, "order_id", fresh("O"))
 
 
 @pytest.fixture(scope="session")

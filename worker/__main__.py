@@ -14,7 +14,7 @@ async def main() -> None:
     settings = read(WorkerSettings)
     process.set_up_logs(settings.log_format)
     database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-worker")
-    async with wiring.toolbox(settings.tools) as tools, process.temporal(settings) as client:
+    async with wiring.toolbox(settings) as tools, process.temporal(settings) as client:
         try:
             async with wiring.worker(client, settings, database, tools):
                 process.say_ready(settings.ready_file)
@@ -26,7 +26,7 @@ async def main() -> None:
 def lint_tools() -> None:
     """Say of each tool that it may be offered; an unfit one ends it with a sentence that names every fault."""
     try:
-        for contract in wiring.catalog(read(ToolNames).tools).all():
+        for contract in wiring.catalog(read(ToolNames)).all():
             print(f"{contract.name} {contract.version}: fit ({contract.hash[:12]})")
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)

@@ -69,7 +69,7 @@ def application(
     issuer = Issuer(settings.issuer, web)
     verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)
     starter = TemporalStarter(client, settings.temporal_task_queue)
-    app.include_router(_doors(wiring.catalog(settings.tools), database, starter, verifier, closing).router())
+    app.include_router(_doors(wiring.catalog(settings), database, starter, verifier, closing).router())
     app.add_route("/healthz", _healthy, include_in_schema=False)
     store = PostgresBackOffice(database, _nudging(starter))
     mount(app, store=store, verifier=verifier, issuer=issuer, settings=_back_office(settings))

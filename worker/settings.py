@@ -20,6 +20,13 @@ def _from_json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
+Limits = Annotated[dict[str, int], NoDecode, BeforeValidator(_from_json)]
+
+
+def _limits(words: str) -> Any:
+    return Field(default_factory=dict, description=f'JSON: minor units per currency {words}, such as {{"KRW": 1000}}')
+
+
 def _words(value: Any) -> Any:
     return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
@@ -53,6 +60,7 @@ class ToolNames(BaseSettings):
     tools: Modules = Field(
         ("adapters.tools.payments",), min_length=1, description="modules that declare tools, separated by commas"
     )
+    policy_file: Path | None = Field(None, description="a Cedar policy file; the shipped one when not given")
 
 
 class ToolSettings(ToolNames, TemporalSettings):
@@ -63,10 +71,11 @@ class WorkerSettings(ToolSettings):
     """For the Temporal worker: it alone reads the settings of the tools' families, credentials among them."""
 
     policy_version: str = Field("2026-11", description="the name of the risk policy in force")
-    policy_unasked_up_to: Annotated[dict[str, int], NoDecode, BeforeValidator(_from_json)] = Field(
-        default_factory=dict,
-        description='JSON: per currency, minor units that may leave unasked, such as {"KRW": 1000}',
-    )
+    policy_unasked_up_to: Limits = _limits("that one act may move unasked")
+    policy_daily_unasked_up_to: Limits = _limits("that one user may move unasked within 24 hours")
+    policy_tenant_daily_unasked_up_to: Limits = _limits("that one tenant may move unasked within 24 hours")
+    policy_two_approvers_above: Limits = _limits("above which two people must approve")
+    policy_unasked_count: int = Field(1, ge=0, description="how many objects one act may change unasked")
 
 
 class ApiSettings(ToolSettings):

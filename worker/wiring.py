@@ -1,7 +1,7 @@
 """Everything is put together here, and nowhere else."""
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
@@ -13,14 +13,17 @@ from activities.read import Read
 from activities.reconcile import Reconcile
 from activities.settle import Settle
 from activities.validate import Validate
+from adapters.authorization.cedar import CedarAuthorizer
+from adapters.authorization.policy_file import read_policy
 from adapters.postgres.approvals import PostgresApprovals
 from adapters.postgres.claims import PostgresClaims
 from adapters.postgres.engine import Database
 from adapters.postgres.journal import PostgresJournal
 from adapters.postgres.operations import PostgresOperations
+from adapters.postgres.spendings import PostgresSpendings
 from adapters.tools.family import families
 from adapters.tools.toolbox import Toolbox
-from worker.settings import WorkerSettings, read_for_tools
+from worker.settings import ToolNames, WorkerSettings, read_for_tools
 from workflows.domain.catalog import Catalog
 from workflows.domain.lint import require_fit
 from workflows.domain.policy import Policy
@@ -33,18 +36,27 @@ GRACE = timedelta(seconds=20)
 """How long a worker that is told to end lets its activities finish."""
 
 
-def catalog(modules: Sequence[str]) -> Catalog:
+def authorizer(names: ToolNames) -> CedarAuthorizer:
+    """Who may use which tool: by the deployment's policy file, or by the shipped rules and those of each family."""
+    known = families(names.tools)
+    shipped = [read_policy(), *(family.policy for family in known)]
+    policy = read_policy(names.policy_file) if names.policy_file else "\n".join(shipped)
+    return CedarAuthorizer(policy, [contract for family in known for contract in family.contracts])
+
+
+def catalog(tools: ToolNames) -> Catalog:
     """The contracts alone, for processes that may not reach the services behind them."""
-    return Catalog(contract for family in families(modules) for contract in family.contracts)
+    contracts = [contract for family in families(tools.tools) for contract in family.contracts]
+    return Catalog(contracts, authorizer(tools))
 
 
 @asynccontextmanager
-async def toolbox(modules: Sequence[str]) -> AsyncIterator[Toolbox]:
+async def toolbox(names: ToolNames) -> AsyncIterator[Toolbox]:
     """The tools of this deployment, connected to their services."""
     async with AsyncExitStack() as stack:
         tools = [
             tool
-            for family in families(modules)
+            for family in families(names.tools)
             for tool in await stack.enter_async_context(family.connect(read_for_tools(family.name, family.settings)))
         ]
         for tool in tools:
@@ -56,22 +68,33 @@ def worker(client: Client, settings: WorkerSettings, database: Database, tools: 
     """The Temporal worker with all steps of an operation."""
     operations, claims = PostgresOperations(database), PostgresClaims(database)
     journal, approvals = PostgresJournal(database), PostgresApprovals(database)
-    policy = Policy(settings.policy_version, settings.policy_unasked_up_to)
+    spendings, may = PostgresSpendings(database), authorizer(settings)
     return Worker(
         client,
         task_queue=settings.temporal_task_queue,
         workflows=[ExecuteOperation],
         activities=[
-            Validate(operations, approvals, tools, policy).validate,
+            Validate(operations, approvals, spendings, tools, may, _policy(settings)).validate,
             Apply(operations, claims, journal, tools, new_owner).apply,
             Reconcile(operations, claims, tools).reconcile,
             Settle(operations, claims, tools).settle,
-            Read(operations, journal, tools).read,
+            Read(operations, journal, tools, may).read,
         ],
         # A fault of the program ends the operation's workflow visibly instead of retrying its task for ever.
         workflow_failure_exception_types=[Exception],
         sticky_queue_schedule_to_start_timeout=STICKY,
         graceful_shutdown_timeout=GRACE,
+    )
+
+
+def _policy(settings: WorkerSettings) -> Policy:
+    return Policy(
+        version=settings.policy_version,
+        unasked_up_to=settings.policy_unasked_up_to,
+        daily_unasked_up_to=settings.policy_daily_unasked_up_to,
+        tenant_daily_unasked_up_to=settings.policy_tenant_daily_unasked_up_to,
+        two_approvers_above=settings.policy_two_approvers_above,
+        unasked_count=settings.policy_unasked_count,
     )
 
 

@@ -19,6 +19,9 @@ BLANK = re.compile(r"(?:\s|//[^\n]*)*")
 # Cedar calls rules policy0, policy1 …; each is checked alone, so the number says nothing.
 NUMBER = re.compile(r"^(?:policy parse error: |for policy `\w+`[,:] )", re.IGNORECASE)
 
+# Cedar's words for a name that the vocabulary does not list.
+UNLISTED = re.compile(r'entity `(\w+)::(".*")` is of an enumerated entity type, but .*')
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -91,7 +94,8 @@ def _check(rule: Rule, schema: Schema) -> None:
 
 
 def _told(fault: str) -> str:
-    return NUMBER.sub("", " ".join(fault.split())).rstrip(".")
+    words = NUMBER.sub("", " ".join(fault.split())).rstrip(".")
+    return UNLISTED.sub(r"this deployment has no \1 called \2", words)
 
 
 def _shipped(name: str) -> str:

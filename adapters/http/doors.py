@@ -1,6 +1,7 @@
 """The agents' door over HTTP: hand in a model's response, get back the messages to append."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -13,7 +14,8 @@ from adapters.intake.answers import told_of
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Progress
 from adapters.intake.turns import TurnOrder, Turns
-from workflows.domain.errors import ERRORS, ResponseRefused
+from workflows.domain.arguments import detail_of
+from workflows.domain.errors import ERRORS, Detail, ResponseRefused
 from workflows.domain.principal import Principal
 
 LONGEST_BODY = 8 * 1024 * 1024
@@ -37,6 +39,9 @@ class TurnBody(BaseModel):
         None, min_length=1, max_length=200, description="Names this model response; default: the response's own id."
     )
     wait_seconds: float | int = Field(10, ge=0, le=LONGEST_WAIT, description="How long to wait for results.")
+    conversation: str = Field(
+        "", max_length=200, description="Your conversation's id: failed corrections are counted together within it."
+    )
     wait_for: Literal["progress", "end"] = Field(
         "progress", description="`progress`: answer as soon as only people are waited for. `end`: wait for them too."
     )
@@ -61,7 +66,12 @@ class Doors:
         principal = await self._caller(request)
         body = _turn_body(await _bytes(request))
         order = TurnOrder(
-            body.surface, body.response, body.request_id, float(body.wait_seconds), body.wait_for == "end"
+            surface=body.surface,
+            response=body.response,
+            request_id=body.request_id,
+            wait_seconds=float(body.wait_seconds),
+            wait_for_people=body.wait_for == "end",
+            conversation=body.conversation,
         )
         try:
             answer = await self._turns.take(principal, order)
@@ -110,11 +120,11 @@ def _turn_body(body: bytes) -> TurnBody:
     try:
         parsed = strict_json.parse(body, limit=LONGEST_BODY)
     except strict_json.StrictJsonError as error:
-        raise Problem(400, "invalid_json", "The body is not strict JSON.", errors=[_entry("", error.code)]) from None
+        raise Problem(400, "invalid_json", "The body is not strict JSON.", errors=_entries([error.detail()])) from None
     try:
         return TurnBody.model_validate(_plain_wait(parsed))
     except ValidationError as error:
-        faults = [_entry("".join(f"/{step}" for step in fault["loc"]), fault["type"]) for fault in error.errors()]
+        faults = _entries(map(detail_of, error.errors(include_url=False)))
         raise Problem(422, "invalid_request", "The request does not have the expected shape.", errors=faults) from None
 
 
@@ -128,8 +138,8 @@ def _plain_wait(parsed: Any) -> Any:
     return parsed
 
 
-def _entry(path: str, code: str) -> dict[str, str]:
-    return {"path": path, "code": code}
+def _entries(details: Iterable[Detail]) -> list[dict[str, str]]:
+    return [{"path": detail.path, "code": detail.code, "expected": detail.expected} for detail in details]
 
 
 def _problem(refused: ResponseRefused) -> Problem:
@@ -140,7 +150,7 @@ def _problem(refused: ResponseRefused) -> Problem:
         entry.meaning,
         kind=entry.kind.value,
         next_action=entry.next_action.value,
-        errors=[{"path": d.path, "code": d.code, "expected": d.expected} for d in refused.details],
+        errors=_entries(refused.details),
     )
 
 

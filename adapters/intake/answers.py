@@ -1,8 +1,11 @@
 """From where an operation stands to what a model is told."""
 
+from datetime import datetime
 from typing import Any
 
 from adapters.intake.ports import Receipt, Registered, Standing
+from adapters.intake.results import told
+from workflows.domain.contract import Contract
 from workflows.domain.errors import ERRORS, OncewardError
 from workflows.domain.lifecycle import State
 from workflows.domain.proposal import CallError, CallResult, Proposal, Status
@@ -19,8 +22,13 @@ OPEN_CODES: dict[State, str] = {
 ASK_AGAIN_SECONDS = 5.0
 
 
-def answer_to(proposal: Proposal, found: Registered, standing: Standing | None) -> CallResult:
-    """The result of one call: a refusal, the operation's terminal result, or where it stands meanwhile."""
+def answer_to(
+    proposal: Proposal, found: Registered, standing: Standing | None, contract: Contract | None, now: datetime
+) -> CallResult:
+    """The result of one call: a refusal, the operation's terminal result, or where it stands meanwhile.
+
+    `contract` is None for a tool that this deployment no longer has.
+    """
     if standing is None:
         if found.code is None:
             raise OncewardError("internal_error")
@@ -29,14 +37,7 @@ def answer_to(proposal: Proposal, found: Registered, standing: Standing | None) 
         return _open(proposal, standing)
     replayed = found.receipt is Receipt.KNOWN
     if standing.state is State.SUCCEEDED:
-        return CallResult(
-            proposal.call_id,
-            proposal.tool_name,
-            Status.SUCCEEDED,
-            data=standing.data,
-            operation_id=standing.operation_id,
-            replayed=replayed,
-        )
+        return _succeeded(proposal, standing, contract, now, replayed)
     error = CallError(standing.code or "internal_error", standing.details, standing.operation_id)
     return _failed(proposal, error, Status(standing.state.value), replayed=replayed)
 
@@ -51,6 +52,24 @@ def told_of(result: CallResult) -> dict[str, Any]:
         "final": result.final,
         "replayed": result.replayed,
     }
+
+
+def _succeeded(
+    proposal: Proposal, standing: Standing, contract: Contract | None, now: datetime, replayed: bool
+) -> CallResult:
+    data: Any = standing.data
+    about: dict[str, Any] = {}
+    if contract is not None:
+        data, about = told(standing.data, contract, standing.operation_id, now)
+    return CallResult(
+        proposal.call_id,
+        proposal.tool_name,
+        Status.SUCCEEDED,
+        data=data,
+        operation_id=standing.operation_id,
+        about=about,
+        replayed=replayed,
+    )
 
 
 def _open(proposal: Proposal, standing: Standing) -> CallResult:

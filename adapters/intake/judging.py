@@ -47,6 +47,7 @@ def _intent(proposal: Proposal, principal: Principal, contract: Contract) -> Int
         contract_hash=contract.hash,
         resource=contract.resource_of(arguments),
         arguments=contract.meant(arguments),
+        act=contract.act(arguments),
     )
 
 

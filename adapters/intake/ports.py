@@ -31,12 +31,13 @@ class Judged:
 
 @dataclass(frozen=True)
 class Turn:
-    """All calls of one response, judged."""
+    """All calls of one response, judged. `lineage` names the conversation whose corrections are counted together."""
 
     principal: Principal
     surface: str
     request_id: str
     calls: Sequence[Judged]
+    lineage: str = ""
 
 
 class Receipt(StrEnum):

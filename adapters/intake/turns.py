@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -10,9 +11,10 @@ import structlog
 from adapters.envelopes.envelope import Envelope, ReadTurn
 from adapters.intake.answers import answer_to
 from adapters.intake.judging import judge
-from adapters.intake.ports import Inbox, Progress, Receipt, Registered, Standing, Starter, Turn
+from adapters.intake.ports import Inbox, Judged, Progress, Receipt, Registered, Standing, Starter, Turn
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import ResponseRefused
+from workflows.domain.intent import digest
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallResult
@@ -28,6 +30,7 @@ SLOWEST_LOOK_SECONDS = 0.5
 class TurnOrder:
     """What a caller hands in. `response` is the provider's own JSON; `request_id` overrides the response's id.
 
+    `conversation` names what belongs together for counting corrections; by default all that a user's agent asks.
     `wait_seconds` is the caller's patience. With `wait_for_people` False an operation that waits for a person is
     answered at once.
     """
@@ -37,6 +40,7 @@ class TurnOrder:
     request_id: str | None = None
     wait_seconds: float = 10.0
     wait_for_people: bool = False
+    conversation: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class TurnAnswer:
 class Turns:
     """Takes turns; the same turn may be handed in any number of times.
 
-    `closing` says that the process is about to end: whoever waits is then answered with what is known.
+    `closing` says that the process is about to end: whoever waits is then answered with what is known. `clock` counts
+    seconds of waiting, `now` is the time of day by which data are fresh or stale.
     """
 
     def __init__(
@@ -68,10 +73,11 @@ class Turns:
         progress: Progress,
         clock: Callable[[], float],
         closing: Callable[[], bool] = lambda: False,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._surfaces, self._catalog = surfaces, catalog
         self._inbox, self._starter, self._progress = inbox, starter, progress
-        self._clock, self._closing = clock, closing
+        self._clock, self._closing, self._now = clock, closing, now
 
     async def take(self, principal: Principal, order: TurnOrder) -> TurnAnswer:
         """Read, judge, register, start, wait, answer.
@@ -86,11 +92,15 @@ class Turns:
         await self._start(turn, registered)
         standings = await self._wait(principal, registered, order)
         results = [
-            answer_to(call.proposal, found, standings.get(found.operation_id or ""))
+            self._answer(call, found, standings.get(found.operation_id or ""))
             for call, found in zip(turn.calls, registered, strict=True)
         ]
         _trace(turn, registered, results)
         return TurnAnswer(turn.request_id, results, envelope.write(read, results))
+
+    def _answer(self, call: Judged, found: Registered, standing: Standing | None) -> CallResult:
+        contract = self._catalog.find(standing.tool) if standing else None
+        return answer_to(call.proposal, found, standing, contract, self._now())
 
     def _envelope(self, surface: str) -> Envelope:
         if surface not in self._surfaces:
@@ -102,7 +112,8 @@ class Turns:
         if not request_id:
             raise ResponseRefused("missing_request_id")
         calls = [judge(each, position, principal, self._catalog) for position, each in enumerate(read.proposals)]
-        return Turn(principal, order.surface, request_id, calls)
+        lineage = digest([principal.tenant, principal.subject, principal.agent, order.conversation])
+        return Turn(principal, order.surface, request_id, calls, lineage)
 
     async def _start(self, turn: Turn, registered: Sequence[Registered]) -> None:
         """Start what has just been registered; what this fails to start, the relay or the next delivery will."""

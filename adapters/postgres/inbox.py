@@ -5,12 +5,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.intake.ports import Judged, Receipt, Registered, Turn
 from adapters.postgres import rows
+from adapters.postgres.corrections import within_budget
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import calls, operations, outbox, verdicts
 from workflows.domain.gate import Verdict, first_refusal
@@ -48,6 +49,10 @@ def _too_early(call: Judged) -> Judged:
 
 
 async def _register(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
+    refusal = first_refusal(call.verdicts)
+    if refusal is not None:
+        told = await within_budget(connection, turn, call, refusal)
+        call = replace(call, verdicts=(*call.verdicts[:-1], told))
     if await _deliver(connection, turn, call):
         return await _first_delivery(connection, turn, call)
     return await _later_delivery(connection, turn, call)
@@ -66,6 +71,7 @@ async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> boo
             call_id=call.proposal.call_id,
             position=call.position,
             surface=turn.surface,
+            lineage=turn.lineage,
             tool=call.proposal.tool_name,
             proposal_hash=call.fingerprint,
             refusal=stored,
@@ -80,11 +86,34 @@ async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged)
     if call.intent is None:
         await _keep_verdicts(connection, turn, call, None)
         return _refused(call)
+    if call.writes:
+        open_twin = await _open_twin(connection, call.intent)
+        if open_twin is not None:
+            return await _attach(connection, turn, call, open_twin)
     operation_id = f"op_{secrets.token_hex(12)}"
     await _insert_operation(connection, turn, call.intent, operation_id, call.writes)
     await connection.execute(update(calls).where(_key(turn, call)).values(operation_id=operation_id))
     await _keep_verdicts(connection, turn, call, operation_id)
     return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, call.intent.hash(), call.writes)
+
+
+async def _open_twin(connection: AsyncConnection, intent: Intent) -> Any:
+    """The open operation that is this very act; nobody can register another until this transaction ends."""
+    act_hash = intent.act_hash()
+    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(act_hash, 0))))
+    wanted = (operations.c.act_hash == act_hash) & operations.c.writes & operations.c.ended_at.is_(None)
+    statement = select(operations.c.operation_id, operations.c.intent_hash).where(wanted)
+    return (await connection.execute(statement.order_by(operations.c.created_at).limit(1))).one_or_none()
+
+
+async def _attach(connection: AsyncConnection, turn: Turn, call: Judged, twin: Any) -> Registered:
+    """Answer a second proposal of an open act with the first one: it is not a second write."""
+    values = {"operation_id": twin.operation_id, "attached": True}
+    await connection.execute(update(calls).where(_key(turn, call)).values(**values))
+    await _keep_verdicts(connection, turn, call, twin.operation_id)
+    actor = turn.principal.agent or turn.principal.subject
+    await rows.tell(connection, turn.principal.tenant, twin.operation_id, actor, "proposed.again")
+    return Registered(call.proposal.call_id, Receipt.KNOWN, twin.operation_id, twin.intent_hash, writes=True)
 
 
 async def _insert_operation(
@@ -104,6 +133,7 @@ async def _insert_operation(
             contract_hash=intent.contract_hash,
             writes=writes,
             intent_hash=intent.hash(),
+            act_hash=intent.act_hash(),
             arguments=rows.as_text(intent.arguments),
             resource=intent.resource,
             state=State.PROPOSED.value,
@@ -153,13 +183,13 @@ def _differs(known: Any, turn: Turn, call: Judged) -> bool:
         return False
     if (known.subject, known.agent) != (turn.principal.subject, turn.principal.agent):
         return True
-    if call.intent is None or known.contract_hash != call.intent.contract_hash:
+    if known.attached or call.intent is None or known.contract_hash != call.intent.contract_hash:
         return False
     return bool(known.intent_hash != call.intent.hash())
 
 
 def _known(turn: Turn, call: Judged) -> Any:
-    delivered = (calls.c.proposal_hash, calls.c.refusal, calls.c.operation_id)
+    delivered = (calls.c.proposal_hash, calls.c.refusal, calls.c.operation_id, calls.c.attached)
     meant = (
         operations.c.intent_hash,
         operations.c.contract_hash,

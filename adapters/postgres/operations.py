@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
 from adapters.postgres.engine import Database
+from adapters.postgres.spendings import release
 from adapters.postgres.tables import operations
 from adapters.postgres.tables import verdicts as verdicts_table
 from workflows.domain.approval import Clearance
@@ -101,6 +102,8 @@ async def _write_ending(
         reference=ending.reference,
         ended_at=func.now(),
     )
+    if ending.state is not State.SUCCEEDED:
+        await release(connection, operation_id)
     await rows.post(connection, operation_id, "event", what="operation.settled", state=ending.state.value)
 
 

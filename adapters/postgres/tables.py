@@ -47,6 +47,7 @@ operations = Table(
     Column("contract_hash", Text, nullable=False),
     Column("writes", Boolean, nullable=False),
     Column("intent_hash", Text, nullable=False),
+    Column("act_hash", Text, nullable=False),
     Column("arguments", Text, nullable=False),
     Column("resource", Text, nullable=False),
     Column("state", Text, nullable=False),
@@ -60,6 +61,7 @@ operations = Table(
     _now("updated_at"),
     _moment("ended_at"),
     Index("operations_by_tenant", "tenant", text("created_at DESC")),
+    Index("operations_by_act", "act_hash", "created_at", postgresql_where=text("writes")),
     Index("open_operations", "state", "created_at", postgresql_where=text("ended_at IS NULL")),
     comment="One logical act: what was meant, by whom, where it stands and how it ended.",
 )
@@ -74,13 +76,16 @@ calls = Table(
     Column("call_id", Text, nullable=False),
     Column("position", Integer, nullable=False),
     Column("surface", Text, nullable=False),
+    Column("lineage", Text, nullable=False),
     Column("tool", Text, nullable=False),
     Column("proposal_hash", Text, nullable=False),
     Column("operation_id", Text, ForeignKey(OPERATION_ID)),
+    Column("attached", Boolean, nullable=False, server_default=text("false")),
     Column("refusal", JSONB),
     Column("deliveries", Integer, nullable=False, server_default="1"),
     _now("created_at"),
     Index("calls_by_operation", "operation_id"),
+    Index("calls_by_lineage", "lineage", "created_at"),
     comment="The inbox: every proposal that was ever delivered, and the operation or the refusal that it became.",
 )
 
@@ -157,6 +162,20 @@ claims = Table(
     Column("data", Text),
     _moment("concluded_at"),
     comment="The right to make one effect: who holds it, in which generation, until when, and what came of it.",
+)
+
+spendings = Table(
+    "spendings",
+    metadata,
+    Column("operation_id", Text, ForeignKey(OPERATION_ID), primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("minor_units", BigInteger, nullable=False),
+    _now("reserved_at"),
+    _moment("released_at"),
+    Index("spendings_of_a_day", "tenant", "currency", "reserved_at", postgresql_where=text("released_at IS NULL")),
+    comment="What an operation takes out of the day's totals; released when it is proven that nothing happened.",
 )
 
 handler_calls = Table(

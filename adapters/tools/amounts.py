@@ -23,11 +23,11 @@ class AmountGiven(Arguments):
             description="Amount in the currency's main unit, as text, with no more digits behind the point than the "
             "currency has (KRW and JPY none, USD and EUR two, KWD three).",
             examples=["12000", "25.50"],
-            pattern=r"^(0|[1-9][0-9]{0,14})(\.[0-9]{1,6})?\z",
+            pattern=r"^(0|[1-9][0-9]{0,14})(\.[0-9]{1,6})?$",
         ),
     ]
     currency: Annotated[
-        str, Field(description="ISO 4217 code in capitals.", examples=["KRW", "USD"], pattern=r"^[A-Z]{3}\z")
+        str, Field(description="ISO 4217 code in capitals.", examples=["KRW", "USD"], pattern=r"^[A-Z]{3}$")
     ]
 
     def money(self, path: str) -> Money:

@@ -4,12 +4,13 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from workflows.domain.contract import Contract
-from workflows.domain.errors import InvalidConfiguration
+from workflows.domain.errors import InvalidConfiguration, declare
 from workflows.domain.lint import require_fit
 
 
@@ -22,13 +23,20 @@ class Family:
     """One family.
 
     `contracts` are known to every process; `connect` makes the tools themselves, in the worker only. `settings` are
-    read from the environment with the prefix `ONCEWARD_<NAME>_` and handed to `connect`.
+    read from the environment with the prefix `ONCEWARD_<NAME>_` and handed to `connect`. `policy` says in Cedar which
+    roles have which of its tools, unless a deployment has a policy file of its own.
     """
 
     name: str
     contracts: tuple[Contract, ...]
     connect: Callable[[Any], AbstractAsyncContextManager[Sequence[Any]]]
     settings: type[BaseModel] = NoSettings
+    policy: str = ""
+
+
+def policy_beside(module_file: str) -> str:
+    """The Cedar rules in the file beside a module, `payments.cedar` beside `payments.py`."""
+    return Path(module_file).with_suffix(".cedar").read_text("utf-8")
 
 
 def families(modules: Iterable[str]) -> list[Family]:
@@ -51,4 +59,5 @@ def _family(module: str) -> Family:
         raise InvalidConfiguration(f"FAMILY of the module {module} is no Family.")
     for contract in family.contracts:
         require_fit(contract)
+        declare(contract.rules)
     return family

@@ -13,7 +13,7 @@ import httpx2
 from pydantic import BaseModel, Field, SecretStr
 
 from adapters.downstream.payments import Payments
-from adapters.tools.family import Family
+from adapters.tools.family import Family, policy_beside
 from workflows.domain.contract import (
     ApprovalRule,
     Arguments,
@@ -43,8 +43,6 @@ RULES = {
     "quote_consumed": refused(NextAction.DO_NOT_RETRY, "The quote has already been used."),
 }
 """Our words for what the shop and the provider say no to."""
-
-AGENT_ROLES = frozenset({"support"})
 
 OrderId = Annotated[
     str,
@@ -114,7 +112,6 @@ class GetOrder:
         idempotency=Idempotency.READ,
         risk=Risk.LOW,
         resource=("order", "order_id"),
-        roles=AGENT_ROLES,
         arguments=OrderArguments,
         result=OrderFound,
         fresh_seconds=60.0,
@@ -173,7 +170,6 @@ class PrepareRefund:
         idempotency=Idempotency.READ,
         risk=Risk.LOW,
         resource=("order", "order_id"),
-        roles=AGENT_ROLES,
         arguments=QuoteArguments,
         result=QuoteMade,
         rules=RULES,
@@ -224,7 +220,6 @@ class RefundPayment:
         idempotency=Idempotency.KEYED,
         risk=Risk.HIGH,
         resource=("order", "order_id"),
-        roles=AGENT_ROLES,
         arguments=RefundArguments,
         result=RefundMade,
         approval=ApprovalRule(approver_role="approver:refunds"),
@@ -338,4 +333,5 @@ FAMILY = Family(
     contracts=(GetOrder.contract, PrepareRefund.contract, RefundPayment.contract),
     connect=connect,
     settings=PaymentsSettings,
+    policy=policy_beside(__file__),
 )

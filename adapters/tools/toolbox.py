@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from workflows.domain.catalog import Catalog
 from workflows.domain.errors import CallRefused
 
 
@@ -12,7 +11,6 @@ class Toolbox:
 
     def __init__(self, tools: Iterable[Any]) -> None:
         tools = list(tools)
-        self.catalog = Catalog(tool.contract for tool in tools)
         self._readers = {tool.contract.name: tool for tool in tools if not tool.contract.writes}
         self._writers = {tool.contract.name: tool for tool in tools if tool.contract.writes}
 

@@ -121,7 +121,7 @@ class PostgresOffice:
 
     async def proposed(self) -> Operation:
         caller = replace(CALLER, tenant=self.tenant, subject="support-7")
-        (registered,) = await self.bench.inbox.register(turn_of(refund(), caller=caller))
+        (registered,) = await self.bench.inbox.register(turn_of(refund(order_id=fresh("O")), caller=caller))
         return await self.bench.operations.load(registered.operation_id or "")
 
 

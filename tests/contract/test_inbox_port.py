@@ -52,7 +52,8 @@ async def test_the_same_delivery_finds_its_operation(bench: Bench) -> None:
 
 
 async def test_another_response_is_another_operation(bench: Bench) -> None:
-    first, second = await register(bench, turn_of(refund())), await register(bench, turn_of(refund()))
+    first = await register(bench, turn_of(refund(order_id=fresh("O"))))
+    second = await register(bench, turn_of(refund(order_id=fresh("O"))))
     assert first.operation_id != second.operation_id
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.acts import asked, binding_of, claimed, cleared, proposed, proposed_read
 from tests.support.benches import Bench
-from tests.support.proposals import CALLER, REFUND
+from tests.support.proposals import CALLER, REFUND, fresh
 from workflows.domain.approval import Clearance
 from workflows.domain.effect import Effect
 from workflows.domain.errors import CallRefused, ClearanceMissing, Detail, IllegalTransition
@@ -21,11 +21,11 @@ DENIED = Settlement(State.FAILED_TERMINAL, "approval_denied")
 
 
 async def test_what_was_registered_is_what_is_loaded(bench: Bench) -> None:
-    operation = await proposed(bench)
+    operation = await proposed(bench, order_id=(order_id := fresh("O")))
     stored = await bench.operations.load(operation.operation_id)
     assert stored.principal == replace(CALLER, name="")
-    assert (stored.tool, stored.tool_version, stored.resource) == ("refund_payment", "1", "order:O-17")
-    assert stored.arguments == REFUND
+    assert (stored.tool, stored.tool_version, stored.resource) == ("refund_payment", "1", f"order:{order_id}")
+    assert stored.arguments == REFUND | {"order_id": order_id}
     assert stored.state is State.PROPOSED
     assert len(stored.intent_hash) == 64
 

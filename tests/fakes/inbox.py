@@ -4,7 +4,7 @@ from adapters.intake.ports import Judged, Receipt, Registered, Turn
 from tests.fakes.world import Delivered, Kept, Key, World
 from workflows.domain.gate import Verdict, first_refusal
 from workflows.domain.intent import Intent
-from workflows.domain.lifecycle import State
+from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation
 
 
@@ -35,7 +35,13 @@ class MemoryInbox:
         return Registered(call.proposal.call_id, Receipt.REFUSED, code=refusal.code, details=refusal.details)
 
     def _propose(self, key: Key, turn: Turn, call: Judged, intent: Intent) -> Registered:
+        twin = self._open_twin(intent) if call.writes else None
+        if twin is not None:
+            self._world.calls[key] = Delivered(call.fingerprint, twin.operation_id, writes=True, attached=True)
+            call_id, intent_hash = call.proposal.call_id, twin.intent_hash
+            return Registered(call_id, Receipt.KNOWN, twin.operation_id, intent_hash, writes=True)
         operation_id = f"op_{len(self._world.operations) + 1}"
+        self._world.acts[operation_id] = intent.act_hash()
         self._world.operations[operation_id] = Kept(
             Operation(
                 operation_id=operation_id,
@@ -53,6 +59,13 @@ class MemoryInbox:
         if call.writes:
             self._world.outbox.append((operation_id, "start"))
         return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, intent.hash(), call.writes)
+
+    def _open_twin(self, intent: Intent) -> Operation | None:
+        for operation_id, act_hash in self._world.acts.items():
+            operation = self._world.kept(operation_id).operation
+            if act_hash == intent.act_hash() and operation.state not in ENDS:
+                return operation
+        return None
 
     def _again(self, turn: Turn, call: Judged, known: Delivered) -> Registered:
         if known.fingerprint != call.fingerprint or not self._same_act(turn, call, known):
@@ -73,7 +86,7 @@ class MemoryInbox:
         caller, owner = turn.principal, stored.principal
         if (caller.subject, caller.agent) != (owner.subject, owner.agent):
             return False
-        if call.intent is None or call.intent.contract_hash != stored.contract_hash:
+        if known.attached or call.intent is None or call.intent.contract_hash != stored.contract_hash:
             # Judged otherwise today than when it was registered: what was registered stands.
             return True
         return call.intent.hash() == stored.intent_hash

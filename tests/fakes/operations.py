@@ -38,7 +38,9 @@ class MemoryOperations:
             return _ending(kept)
         kept.step(ending.state)
         kept.operation = replace(kept.operation, code=ending.code, result=ending.data, reference=ending.reference)
-        kept.details = ending.details
+        kept.details, kept.ended_at = ending.details, self._world.now
+        if ending.state is not State.SUCCEEDED and operation_id in self._world.spent:
+            self._world.spent[operation_id].released = True
         self._world.outbox.append((operation_id, "event"))
         return ending
 

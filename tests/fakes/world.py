@@ -9,6 +9,7 @@ from workflows.domain.approval import ApprovalState, Binding, Choice, Clearance
 from workflows.domain.effect import Effect
 from workflows.domain.errors import CallRefused, Detail
 from workflows.domain.gate import Verdict
+from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State, advance
 from workflows.domain.operation import Operation
 
@@ -24,6 +25,7 @@ class Kept:
     details: tuple[Detail, ...] = ()
     clearance: Clearance | None = None
     cleared_at: float = 0.0
+    ended_at: float | None = None
 
     def step(self, following: State) -> None:
         self.operation = replace(self.operation, state=advance(self.operation.state, following))
@@ -38,6 +40,7 @@ class Delivered:
     refusal: Verdict | None = None
     deliveries: int = 1
     writes: bool = False
+    attached: bool = False
 
 
 @dataclass
@@ -84,12 +87,25 @@ class Entry:
 
 
 @dataclass
+class Spent:
+    """One reservation."""
+
+    tenant: str
+    subject: str
+    money: Money
+    at: float
+    released: bool = False
+
+
+@dataclass
 class World:
     """Everything that the fakes keep. `outbox` holds operation id and kind, the oldest first."""
 
     now: float = 0.0
     operations: dict[str, Kept] = field(default_factory=dict)
     calls: dict[Key, Delivered] = field(default_factory=dict)
+    acts: dict[str, str] = field(default_factory=dict)
+    spent: dict[str, Spent] = field(default_factory=dict)
     approvals: dict[str, Asked] = field(default_factory=dict)
     claims: dict[str, Held] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)

@@ -685,7 +685,11 @@ async def test_a_redelivery_after_the_role_was_lost_still_finds_its_operation(sh
 
 
 async def test_a_caller_is_offered_the_tools_of_their_roles(onceward: Onceward) -> None:
-    for roles, names in ((("support",), ["get_order", "prepare_refund", "refund_payment"]), (("viewer",), [])):
+    for roles, names in (
+        (("support",), ["credit_account", "get_credit_balance", "get_order", "prepare_refund", "refund_payment"]),
+        (("viewer",), ["get_order"]),
+        (("approver:refunds",), []),
+    ):
         headers = {"Authorization": f"Bearer {onceward.token(roles=roles)}"}
         answer = await onceward.door.get("/v1/tools", params={"surface": "anthropic-messages"}, headers=headers)
         assert [tool["name"] for tool in answer.json()["tools"]] == names

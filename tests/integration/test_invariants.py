@@ -23,7 +23,7 @@ class Books:
         self._database = database
 
     async def operation(self, operation_id: str = OPERATION, state: str = "succeeded") -> None:
-        words = ("subject", "tool_version", "contract_hash", "arguments", "resource")
+        words = ("subject", "tool_version", "contract_hash", "act_hash", "arguments", "resource")
         values = dict.fromkeys(words, "x") | {"tool": "refund_payment", "intent_hash": "meant"}
         await self._add("operations", operation_id, tenant="t", roles=[], scopes=[], writes=True, state=state, **values)
 

@@ -7,33 +7,56 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from psycopg.errors import InsufficientPrivilege
-from sqlalchemy import create_engine, text
+from sqlalchemy import MetaData, create_engine, text
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DataError, ProgrammingError
 
+from adapters.downstream import ledger_tables
+from adapters.postgres import tables
 from adapters.postgres.engine import Database
 from adapters.postgres.migrations import upgrade
-from adapters.postgres.tables import metadata
 from worker.dev.stack import Stack
+
+
+def declared(*parts: MetaData) -> MetaData:
+    """All tables that are declared anywhere, together."""
+    together = MetaData()
+    for part in parts:
+        for table in part.sorted_tables:
+            table.to_metadata(together)
+    return together
+
+
+metadata = declared(tables.metadata, ledger_tables.metadata)
 
 ROLES = ("door", "worker", "relay")
 TABLES = sorted(metadata.tables)
+LEDGER = {"ledger_accounts", "ledger_entries", "ledger_fences"}
 COLUMNS = [(table, column.name) for table in TABLES for column in metadata.tables[table].columns]
 
 INSERTS = {
     "door": {"operations", "calls", "verdicts", "decisions", "outbox", "events"},
-    "worker": {"verdicts", "approvals", "claims", "handler_calls", "outbox", "events"},
+    "worker": {"verdicts", "approvals", "claims", "spendings", "handler_calls", "outbox", "events"}
+    | {"ledger_entries", "ledger_fences"},
     "relay": set[str](),
 }
-READS = {"door": set(TABLES), "worker": set(TABLES), "relay": {"outbox"}}
+READS = {"door": set(TABLES) - LEDGER, "worker": set(TABLES), "relay": {"outbox"}}
 
 UPDATES: dict[str, set[tuple[str, str]]] = {
-    "door": {("calls", "operation_id"), ("calls", "deliveries"), ("approvals", "state"), ("approvals", "ended_at")},
+    "door": {
+        ("calls", "operation_id"),
+        ("calls", "attached"),
+        ("calls", "deliveries"),
+        ("approvals", "state"),
+        ("approvals", "ended_at"),
+    },
     "worker": {
         *(("operations", name) for name in ("state", "code", "details", "result", "reference")),
         *(("operations", name) for name in ("clearance", "cleared_at", "updated_at", "ended_at")),
         *(("approvals", name) for name in ("state", "ended_at", "consumed_generation")),
         *(column for column in COLUMNS if column[0] in ("claims", "handler_calls")),
+        *(("ledger_accounts", "balance"), ("ledger_accounts", "version"), ("ledger_fences", "generation")),
+        ("spendings", "released_at"),
     },
     "relay": {("outbox", name) for name in ("due_at", "attempts", "failure", "sent_at", "set_aside_at")},
 }
@@ -143,6 +166,12 @@ async def test_the_door_can_neither_claim_nor_end_nor_rewrite(role: Database, st
         "UPDATE operations SET roles = ARRAY['admin']",
         "UPDATE approvals SET intent_hash = 'other'",
         "UPDATE decisions SET choice = 'approve'",
+        "INSERT INTO ledger_accounts (account_id, tenant, customer, currency, credit_limit)"
+        " VALUES ('CA-1', 'tenant-a', 'user-17', 'KRW', 1)",
+        "UPDATE ledger_accounts SET credit_limit = credit_limit * 2",
+        "UPDATE ledger_accounts SET tenant = 'tenant-b'",
+        "UPDATE ledger_accounts SET closed = false",
+        "UPDATE ledger_entries SET minor_units = 1",
         "CREATE TABLE mine (id integer)",
     ],
 )

@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from tests.support.benches import Bench
-from tests.support.proposals import fresh, lookup, refund, turn_of
+from tests.support.proposals import CALLER, fresh, lookup, refund, turn_of
 from workflows.domain.approval import Binding, Clearance, Plea, Question
 from workflows.domain.claim import Claim
 from workflows.domain.contract import ApprovalRule
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Fact, Impact, Money, Resource
 from workflows.domain.operation import Operation
+from workflows.domain.principal import Principal
 
 LEASE_SECONDS = 12.0
 
@@ -32,9 +33,10 @@ def binding_of(operation: Operation) -> Binding:
     return replace(BINDING, intent_hash=operation.intent_hash)
 
 
-async def proposed(bench: Bench, order_id: str = "O-17") -> Operation:
-    """A registered refund."""
-    (registered,) = await bench.inbox.register(turn_of(refund(order_id=order_id), request_id=fresh("request")))
+async def proposed(bench: Bench, order_id: str = "", caller: Principal = CALLER) -> Operation:
+    """A registered refund, of an order of its own unless one is named."""
+    proposal = refund(order_id=order_id or fresh("O"))
+    (registered,) = await bench.inbox.register(turn_of(proposal, request_id=fresh("request"), caller=caller))
     return await bench.operations.load(registered.operation_id or "")
 
 

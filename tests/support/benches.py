@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Column, Select, Table, func, select, update
 
-from activities.ports import Approvals, Claims, Journal, Operations
+from activities.ports import Approvals, Claims, Journal, Operations, Spendings
 from adapters.intake.ports import Inbox, Progress
 from adapters.postgres.approvals import PostgresApprovals
 from adapters.postgres.claims import PostgresClaims
@@ -21,12 +21,14 @@ from adapters.postgres.inbox import PostgresInbox
 from adapters.postgres.journal import PostgresJournal
 from adapters.postgres.operations import PostgresOperations
 from adapters.postgres.progress import PostgresProgress
-from adapters.postgres.tables import approvals, calls, claims, handler_calls, operations, outbox
+from adapters.postgres.spendings import PostgresSpendings
+from adapters.postgres.tables import approvals, calls, claims, handler_calls, operations, outbox, spendings
 from tests.fakes.approvals import MemoryApprovals
 from tests.fakes.claims import MemoryClaims
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.journal import MemoryJournal
 from tests.fakes.operations import MemoryOperations, MemoryProgress
+from tests.fakes.spendings import MemorySpendings
 from tests.fakes.world import World
 from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.lifecycle import State
@@ -56,6 +58,9 @@ class Bench(Protocol):
 
     @property
     def claims(self) -> Claims: ...
+
+    @property
+    def spendings(self) -> Spendings: ...
 
     @property
     def journal(self) -> Journal: ...
@@ -93,6 +98,7 @@ class MemoryBench:
         self.operations = MemoryOperations(self.world)
         self.approvals = MemoryApprovals(self.world)
         self.claims = MemoryClaims(self.world)
+        self.spendings = MemorySpendings(self.world)
         self.journal = MemoryJournal(self.world)
         self.inbox = MemoryInbox(self.world)
         self.progress = MemoryProgress(self.world)
@@ -130,6 +136,7 @@ class PostgresBench:
         self.operations = PostgresOperations(worker)
         self.approvals = PostgresApprovals(worker)
         self.claims = PostgresClaims(worker)
+        self.spendings = PostgresSpendings(worker)
         self.journal = PostgresJournal(worker)
         self.inbox = PostgresInbox(door)
         self.progress = PostgresProgress(door)
@@ -137,7 +144,8 @@ class PostgresBench:
         self._owner = owner
 
     async def pass_time(self, operation_id: str, seconds: float) -> None:
-        await self._age(operations, operation_id, seconds, "cleared_at")
+        await self._age(operations, operation_id, seconds, "cleared_at", "ended_at")
+        await self._age(spendings, operation_id, seconds, "reserved_at")
         await self._age(approvals, operation_id, seconds, "asked_at", "expires_at")
         await self._age(claims, operation_id, seconds, "lease_until", "first_sent_at", "last_sent_at")
 

@@ -7,14 +7,14 @@ import pytest
 
 from adapters.tools.payments import GetOrder, PrepareRefund, RefundPayment
 from adapters.tools.toolbox import Toolbox
-from tests.support.proposals import CALLER, CATALOG
+from tests.support.proposals import AUTHORIZER, CALLER, CATALOG
 from workflows.domain.catalog import Catalog
 from workflows.domain.contract import Arguments, Contract, EffectKind, Idempotency
 from workflows.domain.errors import CallRefused, InvalidConfiguration
 from workflows.domain.principal import Principal
 
 CONTRACT = RefundPayment.contract
-STRANGER = replace(CALLER, roles=frozenset({"viewer"}))
+STRANGER = replace(CALLER, roles=frozenset({"stranger"}))
 
 
 class OtherArguments(Arguments):
@@ -22,7 +22,8 @@ class OtherArguments(Arguments):
 
 
 def test_a_tool_is_offered_to_its_roles_alone() -> None:
-    assert [contract.name for contract in CATALOG.offered(CALLER)] == ["get_order", "prepare_refund", "refund_payment"]
+    names = ["credit_account", "get_credit_balance", "get_order", "prepare_refund", "refund_payment"]
+    assert [contract.name for contract in CATALOG.offered(CALLER)] == names
     assert CATALOG.offered(STRANGER) == []
     assert CATALOG.offered(Principal("tenant-a", "user-17")) == []
 
@@ -43,7 +44,7 @@ def test_what_was_not_offered_cannot_be_called(name: str, caller: Principal, cod
 
 def test_two_tools_of_one_name_do_not_start() -> None:
     with pytest.raises(InvalidConfiguration, match="refund_payment"):
-        Catalog([CONTRACT, replace(CONTRACT, version="2")])
+        Catalog([CONTRACT, replace(CONTRACT, version="2")], AUTHORIZER)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_a_resource_has_one_canonical_name() -> None:
 
 def test_every_write_says_how_it_is_recovered() -> None:
     writes: list[Contract] = [contract for contract in CATALOG.offered(CALLER) if contract.writes]
-    assert [contract.name for contract in writes] == ["refund_payment"]
+    assert [contract.name for contract in writes] == ["credit_account", "refund_payment"]
     for contract in writes:
         assert contract.idempotency is not Idempotency.READ
         assert contract.recovery.settle_seconds > contract.limits.attempt_seconds

@@ -1,6 +1,6 @@
 """Results are matched by call id alone: one for each proposal, whatever the order of arrival."""
 
-import random  # noqa: TID251 - seeded, to shuffle
+import random
 from dataclasses import replace
 from typing import Any, cast
 

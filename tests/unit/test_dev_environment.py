@@ -15,6 +15,7 @@ MAY_HOLD = {
     "postgres": set(),
     "temporal": set(),
     "migrate": {"onceward_owner"},
+    "seed": {"onceward_owner"},
     "provider": {"payments_provider", "payments_api_key", "payments_admin_key"},
     "issuer": set(),
     "api": {"onceward_door", "session_secret"},

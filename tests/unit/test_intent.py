@@ -1,6 +1,7 @@
 """The intent hash: the same for one meaning, another for another, to the last digit."""
 
 import dataclasses
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +21,7 @@ INTENT = Intent(
     contract_hash="c" * 64,
     resource="order:O-17",
     arguments={"order_id": "O-17", "amount": 12_000, "currency": "KRW"},
+    act={"order_id": "O-17"},
 )
 
 KEYS = st.text(min_size=1, max_size=8).filter(lambda key: not key.startswith("$"))
@@ -128,7 +130,27 @@ CHANGES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Intent)])
+def test_the_act_is_the_same_however_it_is_proposed() -> None:
+    other_way = replace(INTENT, arguments={"order_id": "O-17", "amount": 12_000, "quote": "q-2"}, agent="another-agent")
+    assert other_way.hash() != INTENT.hash()
+    assert other_way.act_hash() == INTENT.act_hash()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tenant": "tenant-b"},
+        {"subject": "user-18"},
+        {"tool": "x"},
+        {"resource": "order:O-18"},
+        {"act": {"order_id": "O-18"}},
+    ],
+)
+def test_another_user_object_or_act_is_another_act(change: dict[str, Any]) -> None:
+    assert replace(INTENT, **change).act_hash() != INTENT.act_hash()
+
+
+@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Intent) if field.name != "act"])
 def test_each_part_of_an_intent_changes_its_hash(field: str) -> None:
     assert dataclasses.replace(INTENT, **{field: CHANGES[field]}).hash() != INTENT.hash()
 

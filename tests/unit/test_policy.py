@@ -8,12 +8,13 @@ from adapters.tools.payments import RefundPayment
 from workflows.domain.approval import refusal_of_approver
 from workflows.domain.contract import Risk
 from workflows.domain.impact import Impact, Money, Resource
-from workflows.domain.policy import Policy, why_approval_is_needed
+from workflows.domain.policy import Circumstances, Policy, Totals, approvers_needed, why_approval_is_needed
 from workflows.domain.principal import Principal
 
 CONTRACT = RefundPayment.contract
 ORDER = Resource("order", "O-17", "tenant-a", "1")
-POLICY = Policy("policy-1", {"KRW": 10_000})
+POLICY = Policy("policy-1", {"KRW": 10_000}, {"KRW": 25_000}, {"KRW": 100_000}, {"KRW": 1_000_000})
+NOTHING_ELSE = Circumstances()
 STRICT = Policy("policy-1")
 APPROVER = Principal("tenant-a", "approver-1", frozenset({"approver:refunds"}))
 
@@ -35,15 +36,15 @@ def refund_of(minor_units: int, currency: str = "KRW") -> Impact:
     ids=["at the limit", "above the limit", "currency without a limit", "no money", "for good", "high risk"],
 )
 def test_a_person_is_asked_exactly_where_the_policy_says_so(impact: Impact, asked: bool) -> None:
-    assert (why_approval_is_needed(CONTRACT, impact, POLICY) is not None) is asked
+    assert (why_approval_is_needed(CONTRACT, impact, POLICY, NOTHING_ELSE) is not None) is asked
 
 
 def test_without_a_limit_every_payment_is_asked_about() -> None:
-    assert why_approval_is_needed(CONTRACT, refund_of(1), STRICT) is not None
+    assert why_approval_is_needed(CONTRACT, refund_of(1), STRICT, NOTHING_ELSE) is not None
 
 
 def test_the_reason_is_a_sentence_without_the_amount() -> None:
-    why = why_approval_is_needed(CONTRACT, refund_of(987_654), POLICY)
+    why = why_approval_is_needed(CONTRACT, refund_of(987_654), POLICY, NOTHING_ELSE)
     assert why is not None
     assert why.endswith(".")
     assert "987" not in why
@@ -51,11 +52,54 @@ def test_the_reason_is_a_sentence_without_the_amount() -> None:
 
 def test_a_harmless_change_of_low_risk_is_not_asked_about() -> None:
     contract = replace(CONTRACT, risk=Risk.LOW)
-    assert why_approval_is_needed(contract, Impact(ORDER, "Rename"), STRICT) is None
+    assert why_approval_is_needed(contract, Impact(ORDER, "Rename"), STRICT, NOTHING_ELSE) is None
 
 
-def test_a_tool_without_a_rule_is_never_asked_about() -> None:
-    assert why_approval_is_needed(replace(CONTRACT, approval=None), refund_of(10**12), STRICT) is None
+def test_a_change_that_moves_no_money_by_a_tool_without_a_rule_is_not_asked_about() -> None:
+    contract = replace(CONTRACT, approval=None)
+    assert why_approval_is_needed(contract, Impact(ORDER, "Rename"), STRICT, NOTHING_ELSE) is None
+
+
+def test_money_is_never_let_pass_for_want_of_somebody_to_ask() -> None:
+    contract = replace(CONTRACT, approval=None)
+    assert why_approval_is_needed(contract, refund_of(10**12), POLICY, NOTHING_ELSE) is not None
+
+
+@pytest.mark.parametrize(
+    ("totals", "asked"),
+    [
+        (Totals(by_subject=15_000, by_tenant=15_000), False),
+        (Totals(by_subject=15_001, by_tenant=15_001), True),
+        (Totals(by_subject=0, by_tenant=90_000), False),
+        (Totals(by_subject=0, by_tenant=90_001), True),
+    ],
+)
+def test_what_else_has_left_within_a_day_counts(totals: Totals, asked: bool) -> None:
+    why = why_approval_is_needed(CONTRACT, refund_of(10_000), POLICY, Circumstances(totals))
+    assert (why is not None) is asked
+
+
+def test_the_same_act_soon_after_its_success_needs_a_persons_word() -> None:
+    assert why_approval_is_needed(CONTRACT, refund_of(1), POLICY, Circumstances(repeated=True)) is not None
+    low = replace(CONTRACT, risk=Risk.LOW, approval=None)
+    assert why_approval_is_needed(low, Impact(ORDER, "Rename"), POLICY, Circumstances(repeated=True)) is not None
+
+
+def test_more_objects_than_the_policy_lets_pass_are_asked_about() -> None:
+    low = replace(CONTRACT, risk=Risk.LOW)
+    assert why_approval_is_needed(low, Impact(ORDER, "Delete", count=2), POLICY, NOTHING_ELSE) is not None
+    assert why_approval_is_needed(low, Impact(ORDER, "Delete", count=1), POLICY, NOTHING_ELSE) is None
+
+
+@pytest.mark.parametrize(("amount", "people"), [(1_000_000, 1), (1_000_001, 2)])
+def test_the_largest_amounts_need_two_people(amount: int, people: int) -> None:
+    assert CONTRACT.approval is not None
+    assert approvers_needed(CONTRACT.approval, refund_of(amount), POLICY) == people
+
+
+def test_a_rule_that_asks_for_more_people_than_the_policy_is_kept() -> None:
+    assert CONTRACT.approval is not None
+    assert approvers_needed(replace(CONTRACT.approval, quorum=3), refund_of(1), POLICY) == 3
 
 
 @pytest.mark.parametrize(

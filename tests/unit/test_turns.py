@@ -11,7 +11,7 @@ from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.operations import MemoryOperations, MemoryProgress
 from tests.fakes.world import World
-from tests.support.proposals import CALLER, CATALOG, REFUND, catalog_in_which
+from tests.support.proposals import AUTHORIZER, CALLER, CATALOG, CLOSED_CATALOG, REFUND
 from tests.support.responses import Call, call, response_with
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import ResponseRefused
@@ -103,8 +103,8 @@ async def test_a_redelivered_write_is_left_to_the_relay_and_a_read_is_started_an
     "later",
     [
         {"caller": replace(CALLER, roles=frozenset())},
-        {"catalog": Catalog([])},
-        {"catalog": catalog_in_which("refund_payment", roles=frozenset({"nobody"}))},
+        {"catalog": Catalog([], AUTHORIZER)},
+        {"catalog": CLOSED_CATALOG},
     ],
     ids=["the role was lost", "the tool was taken away", "the tool is for others now"],
 )

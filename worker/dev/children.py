@@ -18,6 +18,7 @@ TABLE: tuple[Child, ...] = (
     postgres.CHILD,
     temporal.CHILD,
     Child("migrate", "Migrations", module("worker.migrate"), environment=environment.migrate, once=True),
+    Child("seed", "Sample accounts", module("worker.dev.seed"), environment=environment.migrate, once=True),
     Child(
         "provider",
         "Payments provider (sample)",

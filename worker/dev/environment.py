@@ -31,6 +31,7 @@ def _common(layout: Layout, role: str) -> Environment:
         "ONCEWARD_CONSOLE_URL": layout.url("console"),
         "ONCEWARD_PUBLIC_URL": layout.url("api"),
         "ONCEWARD_PAYMENTS_URL": layout.url("provider"),
+        "ONCEWARD_TOOLS": "adapters.tools.payments,adapters.tools.ledger",
         **_trust(layout),
     }
 
@@ -57,7 +58,11 @@ def relay(layout: Layout) -> Environment:
 def worker(layout: Layout) -> Environment:
     """Runs workflows and activities."""
     # The only process that may act on the outside: the door never holds a downstream credential.
-    return {**_common(layout, "onceward_worker"), "ONCEWARD_PAYMENTS_API_KEY": layout.credentials["payments_api_key"]}
+    return {
+        **_common(layout, "onceward_worker"),
+        "ONCEWARD_PAYMENTS_API_KEY": layout.credentials["payments_api_key"],
+        "ONCEWARD_LEDGER_DSN": layout.dsn("onceward_worker"),
+    }
 
 
 def api(layout: Layout) -> Environment:

@@ -16,6 +16,7 @@ class Person:
 PEOPLE = (
     Person("approver-1", "Refund approver", "tenant-a", ("approver:refunds",)),
     Person("approver-2", "Second refund approver", "tenant-a", ("approver:refunds",)),
+    Person("approver-3", "Credit approver", "tenant-a", ("approver:credits",)),
     Person("operator-1", "Operator", "tenant-a", ("operator",)),
     Person("viewer-1", "Viewer", "tenant-a", ("viewer",)),
     Person("approver-b", "Refund approver of another tenant", "tenant-b", ("approver:refunds",)),

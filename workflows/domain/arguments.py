@@ -37,12 +37,13 @@ def validated(contract: Contract, arguments: Any) -> Arguments:
     try:
         return contract.arguments.model_validate(arguments)
     except ValidationError as error:
-        raise CallRefused("invalid_arguments", [_detail(fault) for fault in error.errors(include_url=False)]) from None
+        raise CallRefused("invalid_arguments", map(detail_of, error.errors(include_url=False))) from None
 
 
-def _detail(fault: Any) -> Detail:
+def detail_of(fault: Any) -> Detail:
+    """One of pydantic's errors in our words."""
     kind = fault["type"]
-    return Detail(path=_pointer(fault["loc"]), code=CODES.get(kind, _code(kind)), expected=_expected(kind, fault))
+    return Detail(path=pointer(fault["loc"]), code=CODES.get(kind, _code(kind)), expected=_expected(kind, fault))
 
 
 def _code(kind: str) -> str:
@@ -61,6 +62,6 @@ def _expected(kind: str, fault: Any) -> str:
     return "a value that fits the schema"
 
 
-def _pointer(location: tuple[Any, ...]) -> str:
-    # A field's name may be the model's own invention, so only what looks like a name is repeated.
+def pointer(location: tuple[Any, ...]) -> str:
+    """JSON Pointer to a place; a name may be the model's own invention, so only what looks like one is repeated."""
     return "".join(f"/{part if PLAIN_NAME.fullmatch(str(part)) else '?'}" for part in location)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from workflows.domain.authorization import Authorizer
 from workflows.domain.contract import Contract
 from workflows.domain.errors import CallRefused, InvalidConfiguration, declare
 from workflows.domain.principal import Principal
@@ -10,7 +11,8 @@ from workflows.domain.principal import Principal
 class Catalog:
     """Contracts by name."""
 
-    def __init__(self, contracts: Iterable[Contract]) -> None:
+    def __init__(self, contracts: Iterable[Contract], authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
         self._contracts: dict[str, Contract] = {}
         for contract in contracts:
             if contract.name in self._contracts:
@@ -22,9 +24,13 @@ class Catalog:
         """Every contract, by name."""
         return [contract for _, contract in sorted(self._contracts.items())]
 
+    def find(self, name: str) -> Contract | None:
+        """The contract of this name, whoever asks."""
+        return self._contracts.get(name)
+
     def offered(self, principal: Principal) -> Sequence[Contract]:
         """The contracts that this principal may be shown, by name."""
-        return [contract for contract in self.all() if contract.roles & principal.roles]
+        return [contract for contract in self.all() if self._authorizer.offers(principal, contract)]
 
     def require(self, name: str, principal: Principal) -> Contract:
         """Return the contract if it was offered.
@@ -35,6 +41,6 @@ class Catalog:
         contract = self._contracts.get(name)
         if contract is None:
             raise CallRefused("unknown_tool")
-        if not contract.roles & principal.roles:
+        if not self._authorizer.offers(principal, contract):
             raise CallRefused("tool_not_allowed")
         return contract

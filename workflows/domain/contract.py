@@ -116,7 +116,11 @@ class Contract:
     """One tool as declared.
 
     `resource` names the kind of object that it acts on and the argument that identifies it, such as
-    `("order", "order_id")`; `roles` are those to whom it is offered. A write without an `approval` rule runs unasked.
+    `("order", "order_id")`. Who is offered it stands in the authorization policy.
+
+    `approval`: who may approve; without it nobody can, and what would need a person's word is refused. `rules`: the
+    tool's own refusals by code. `presentation`: arguments that only the approver reads; they are no part of the intent.
+    `fresh_seconds`: older data are told as stale. `largest_result`: bytes of JSON that a model is told at most.
     """
 
     name: str
@@ -127,7 +131,6 @@ class Contract:
     idempotency: Idempotency
     risk: Risk
     resource: tuple[str, str]
-    roles: frozenset[str]
     arguments: type[Arguments]
     result: type[ToolResult]
     approval: ApprovalRule | None = None

@@ -88,9 +88,15 @@ ERRORS: dict[str, ErrorEntry] = {
     # ── one call, before anything starts ──
     "invalid_arguments_json": ErrorEntry(_N, _A.FIX_ARGUMENTS, "The arguments are not strict JSON."),
     "invalid_arguments": ErrorEntry(_N, _A.FIX_ARGUMENTS, "The arguments do not fit the tool's schema."),
+    "invalid_tool_schema": ErrorEntry(
+        _N, _A.CHOOSE_OTHER_TOOL, "The tool's schema cannot be held strictly, so the tool is not offered."
+    ),
     "unknown_tool": ErrorEntry(_N, _A.CHOOSE_OTHER_TOOL, "There is no tool of this name."),
     "tool_not_allowed": ErrorEntry(_N, _A.CHOOSE_OTHER_TOOL, "This tool was not offered to this caller."),
     "tool_changed": ErrorEntry(_N, _A.PROPOSE_AGAIN, "The tool's contract changed since the call was made."),
+    "correction_budget_spent": ErrorEntry(
+        _N, _A.ASK_USER, "Several corrections have failed; ask the user what is meant."
+    ),
     "permission_denied": ErrorEntry(_N, _A.DO_NOT_RETRY, "The caller may not do this."),
     "not_found": ErrorEntry(_N, _A.ASK_USER, "There is no such object for this caller."),
     "idempotency_conflict": ErrorEntry(
@@ -126,6 +132,7 @@ ERRORS: dict[str, ErrorEntry] = {
     ),
     "decision_reason_required": ErrorEntry(_N, _A.FIX_ARGUMENTS, "A denial needs a reason; nothing was decided."),
     "approval_consumed": ErrorEntry(_R, _A.PROPOSE_AGAIN, "The approval has been used; another act needs another one."),
+    "repeated_act": ErrorEntry(_R, _A.ASK_USER, "The same act has just succeeded, and nobody may approve it again."),
     # ── open: not the end ──
     "approval_required": ErrorEntry(
         _N, _A.WAIT_AND_QUERY, "A person must approve first. Do not issue it again.", retryable=True
@@ -142,6 +149,10 @@ ERRORS: dict[str, ErrorEntry] = {
     # ── surprises ──
     "internal_error": ErrorEntry(_N, _A.RETRY_LATER, "The executor failed before anything started.", retryable=True),
 }
+
+
+OWN_CODES = tuple(ERRORS)
+"""The executor's own codes, in their order; tools add theirs with `declare`."""
 
 
 def refused(next_action: NextAction, meaning: str) -> ErrorEntry:
@@ -256,12 +267,15 @@ class DecisionRefused(OncewardError):
 
 
 class InvalidConfiguration(OncewardError):
-    """The process must not start; the message says which setting and what was expected."""
+    """The process must not start; the message says which setting and what was expected.
+
+    `code` is invalid_configuration, or invalid_tool_schema when a tool's schema from outside is at fault.
+    """
 
     code = "invalid_configuration"
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__()
+    def __init__(self, sentence: str, code: str | None = None) -> None:
+        super().__init__(code)
         self.sentence = sentence
 
     def __str__(self) -> str:

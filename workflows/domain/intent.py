@@ -19,7 +19,11 @@ LARGEST_EXACT_INTEGER = 2**53 - 1
 
 @dataclass(frozen=True)
 class Intent:
-    """What an operation means. `arguments` are the validated ones, in the shape of the tool's argument model."""
+    """What an operation means.
+
+    `arguments` are the validated ones, in the shape of the tool's argument model; `act` those of them that make it the
+    same act as another one.
+    """
 
     tenant: str
     subject: str
@@ -30,6 +34,11 @@ class Intent:
     contract_hash: str
     resource: str
     arguments: Mapping[str, Any]
+    act: Mapping[str, Any]
+
+    def act_hash(self) -> str:
+        """Equal for two operations that are the same act of the same user, however they were proposed."""
+        return digest([self.tenant, self.subject, self.tool, self.resource, self.act])
 
     def hash(self) -> str:
         """SHA-256 over the canonical form, in hex."""

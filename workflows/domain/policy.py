@@ -1,35 +1,91 @@
-"""The risk policy: when a person must be asked. It fails closed."""
+"""The risk policy: when a person must be asked, and how many. It fails closed.
+
+Limits are per currency in minor units; a currency that is not named has a limit of nothing.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from workflows.domain.contract import Contract, Risk
+from workflows.domain.contract import ApprovalRule, Contract, Risk
 from workflows.domain.impact import Impact, Money
+
+Limits = Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Policy:
-    """`unasked_up_to`: per currency, the largest amount in minor units that may leave without a person's word.
+    """What may pass unasked.
 
-    A currency that is not named has a limit of nothing.
+    `unasked_up_to`: one act. `daily_unasked_up_to`: all acts of one user within 24 hours, `tenant_daily_unasked_up_to`:
+    of one tenant; what is on its way or unconfirmed counts as spent. `unasked_count`: objects changed by one act.
+    `two_approvers_above`: larger amounts need two people; a currency that is not named never does.
     """
 
     version: str
-    unasked_up_to: Mapping[str, int] = field(default_factory=dict)
+    unasked_up_to: Limits = field(default_factory=dict)
+    daily_unasked_up_to: Limits = field(default_factory=dict)
+    tenant_daily_unasked_up_to: Limits = field(default_factory=dict)
+    two_approvers_above: Limits = field(default_factory=dict)
+    unasked_count: int = 1
 
 
-def why_approval_is_needed(contract: Contract, impact: Impact, policy: Policy) -> str | None:
-    """Return the reason in words, None when the act may run unasked."""
-    if contract.approval is None:
+@dataclass(frozen=True)
+class Totals:
+    """What else has been spent or reserved in this currency within 24 hours, in minor units."""
+
+    by_subject: int = 0
+    by_tenant: int = 0
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What the act comes on top of. `repeated`: the same act has just succeeded."""
+
+    totals: Totals = field(default_factory=Totals)
+    repeated: bool = False
+
+
+def why_approval_is_needed(
+    contract: Contract, impact: Impact, policy: Policy, circumstances: Circumstances
+) -> str | None:
+    """Return every reason in words, None when the act may run unasked.
+
+    A contract without an approval rule is asked about only where money or a repetition forbids to pass; it is then
+    refused, as there is nobody to ask.
+    """
+    if contract.approval is None and impact.money is None and not circumstances.repeated:
         return None
-    if impact.money is not None and _above_limit(impact.money, policy):
-        return f"It moves money, and more than the policy lets pass unasked in {impact.money.currency}."
-    if not impact.reversible and impact.money is None:
-        return "It cannot be undone."
-    if contract.risk is Risk.HIGH and impact.money is None:
-        return "The tool is rated high risk."
-    return None
+    reasons = [
+        *_reasons_of_money(impact.money, policy, circumstances.totals),
+        *_reasons_of_kind(contract, impact, policy),
+        *(["The same act has succeeded a short while ago."] if circumstances.repeated else []),
+    ]
+    return " ".join(reasons) or None
 
 
-def _above_limit(money: Money, policy: Policy) -> bool:
-    return money.minor_units > policy.unasked_up_to.get(money.currency, 0)
+def approvers_needed(rule: ApprovalRule, impact: Impact, policy: Policy) -> int:
+    """How many people must approve."""
+    money = impact.money
+    large = money is not None and money.minor_units > policy.two_approvers_above.get(money.currency, money.minor_units)
+    return max(rule.quorum, 2 if large else 1)
+
+
+def _reasons_of_money(money: Money | None, policy: Policy, totals: Totals) -> list[str]:
+    if money is None:
+        return []
+    currency, amount = money.currency, money.minor_units
+    checks = (
+        (amount, policy.unasked_up_to, "It moves money, and more than the policy lets pass unasked"),
+        (totals.by_subject + amount, policy.daily_unasked_up_to, "This user's total of a day is reached"),
+        (totals.by_tenant + amount, policy.tenant_daily_unasked_up_to, "The tenant's total of a day is reached"),
+    )
+    return [f"{words} in {currency}." for total, limits, words in checks if total > limits.get(currency, 0)]
+
+
+def _reasons_of_kind(contract: Contract, impact: Impact, policy: Policy) -> list[str]:
+    checks = (
+        (impact.count > policy.unasked_count, f"It changes {impact.count} objects."),
+        (not impact.reversible and impact.money is None, "It cannot be undone."),
+        (contract.risk is Risk.HIGH and impact.money is None, "The tool is rated high risk."),
+    )
+    return [words for asked, words in checks if asked]

@@ -1,6 +1,6 @@
 """What a model asks for and what it gets back, in one normal form for every surface."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -63,7 +63,7 @@ class CallResult:
     """One answer to one proposal: `data` on success, `error` on failure, never both.
 
     `final` is False while the operation behind the call is still open: the answer may be handed to a model, and the
-    true one can be fetched later.
+    true one can be fetched later. `about` says of data where they come from, how old they are and what was cut.
     """
 
     call_id: str
@@ -73,6 +73,7 @@ class CallResult:
     error: CallError | None = None
     operation_id: str | None = None
     final: bool = True
+    about: Mapping[str, Any] = field(default_factory=dict)
     replayed: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -82,7 +83,8 @@ class CallResult:
     def body(self) -> dict[str, Any]:
         """What every surface serialises: the status with data or error."""
         if self.error is None:
-            return {"status": self.status.value, "data": self.data}
+            about = {"about": dict(self.about)} if self.about else {}
+            return {"status": self.status.value, "data": self.data, **about}
         return {"status": self.status.value, "error": self.error.as_json()}
 
 

@@ -57,6 +57,7 @@ LAYERS = {
 
 EVENTS = {
     "proposed": "Proposed",
+    "proposed.again": "Proposed again while open: answered with this operation",
     "approval.asked": "People are asked",
     "awaiting_approval": "Waits for a decision",
     "decision.approve": "Approved",

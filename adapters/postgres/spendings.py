@@ -1,0 +1,91 @@
+"""What leaves within a day, counted before it leaves."""
+
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from adapters.postgres.engine import Database
+from adapters.postgres.rows import NOW
+from adapters.postgres.tables import operations, spendings
+from workflows.domain.impact import Money
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation
+from workflows.domain.policy import Circumstances, Totals
+
+A_DAY = timedelta(hours=24)
+"""The window of the daily totals: the last 24 hours, so that no time zone decides when a day begins."""
+
+
+class PostgresSpendings:
+    """Fits `activities.ports.Spendings`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def reserve(self, operation: Operation, money: Money | None, repeat_seconds: float) -> Circumstances:
+        """Reserve once and tell what else counts; see the port."""
+        async with self._database.transaction() as connection:
+            repeated = await _repeated(connection, operation, repeat_seconds)
+            if money is None:
+                return Circumstances(repeated=repeated)
+            await _alone(connection, operation.principal.tenant, money.currency)
+            await _reserve(connection, operation, money)
+            return Circumstances(await _totals(connection, operation, money.currency), repeated)
+
+
+async def release(connection: AsyncConnection, operation_id: str) -> None:
+    """Give a reservation back, in the caller's transaction: it is proven that nothing happened."""
+    mine = (spendings.c.operation_id == operation_id) & spendings.c.released_at.is_(None)
+    await connection.execute(update(spendings).where(mine).values(released_at=NOW))
+
+
+async def _alone(connection: AsyncConnection, tenant: str, currency: str) -> None:
+    """Let nobody else of this tenant and currency count until this transaction has ended."""
+    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"{tenant}/{currency}", 0))))
+
+
+async def _reserve(connection: AsyncConnection, operation: Operation, money: Money) -> None:
+    await connection.execute(
+        insert(spendings)
+        .values(
+            operation_id=operation.operation_id,
+            tenant=operation.principal.tenant,
+            subject=operation.principal.subject,
+            currency=money.currency,
+            minor_units=money.minor_units,
+        )
+        .on_conflict_do_nothing()
+    )
+
+
+async def _totals(connection: AsyncConnection, operation: Operation, currency: str) -> Totals:
+    principal = operation.principal
+    others = (
+        (spendings.c.tenant == principal.tenant)
+        & (spendings.c.currency == currency)
+        & (spendings.c.operation_id != operation.operation_id)
+        & spendings.c.released_at.is_(None)
+        & (spendings.c.reserved_at > NOW - A_DAY)
+    )
+    mine = others & (spendings.c.subject == principal.subject)
+    row = (await connection.execute(select(_sum_of(mine), _sum_of(others)))).one()
+    return Totals(by_subject=int(row[0]), by_tenant=int(row[1]))
+
+
+def _sum_of(which: ColumnElement[bool]) -> Any:
+    return select(func.coalesce(func.sum(spendings.c.minor_units), 0)).where(which).scalar_subquery()
+
+
+async def _repeated(connection: AsyncConnection, operation: Operation, seconds: float) -> bool:
+    this = operations.alias("this")
+    same = (
+        (operations.c.act_hash == this.c.act_hash)
+        & (operations.c.operation_id != operation.operation_id)
+        & (operations.c.state == State.SUCCEEDED.value)
+        & (operations.c.ended_at > NOW - timedelta(seconds=seconds))
+    )
+    statement = select(this.c.operation_id).join(operations, same).where(this.c.operation_id == operation.operation_id)
+    return (await connection.execute(statement.limit(1))).one_or_none() is not None

@@ -1,0 +1,42 @@
+"""What leaves within a day, in memory."""
+
+from tests.fakes.world import Spent, World
+from workflows.domain.impact import Money
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation
+from workflows.domain.policy import Circumstances, Totals
+
+A_DAY = 24 * 3600.0
+
+
+class MemorySpendings:
+    """Fits `activities.ports.Spendings`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def reserve(self, operation: Operation, money: Money | None, repeat_seconds: float) -> Circumstances:
+        repeated = self._repeated(operation, repeat_seconds)
+        if money is None:
+            return Circumstances(repeated=repeated)
+        who = operation.principal
+        self._world.spent.setdefault(operation.operation_id, Spent(who.tenant, who.subject, money, self._world.now))
+        others = [
+            spent
+            for operation_id, spent in self._world.spent.items()
+            if operation_id != operation.operation_id
+            and (spent.tenant, spent.money.currency) == (who.tenant, money.currency)
+            and not spent.released
+            and spent.at > self._world.now - A_DAY
+        ]
+        by_subject = sum(spent.money.minor_units for spent in others if spent.subject == who.subject)
+        return Circumstances(Totals(by_subject, sum(spent.money.minor_units for spent in others)), repeated)
+
+    def _repeated(self, operation: Operation, seconds: float) -> bool:
+        act_hash = self._world.acts[operation.operation_id]
+        twins = [each for each, act in self._world.acts.items() if act == act_hash and each != operation.operation_id]
+        kept = [self._world.kept(each) for each in twins]
+        return any(
+            each.operation.state is State.SUCCEEDED and (each.ended_at or 0.0) > self._world.now - seconds
+            for each in kept
+        )
