@@ -12,6 +12,9 @@ from workflows.domain.impact import Impact, Inspection
 from workflows.domain.operation import Operation
 from workflows.domain.policy import Policy, why_approval_is_needed
 
+NOT_THEIRS = frozenset({"not_found", "permission_denied"})
+"""Refusals of a tool's look that speak of the caller, not of the business."""
+
 
 @dataclass(frozen=True)
 class Look:
@@ -54,7 +57,8 @@ async def look(
     except CallRefused as refused:
         if refused.code == "upstream_unavailable":
             raise
-        return Look((*verdicts, Verdict(Layer.AUTHORIZATION, refused.code, refused.details)))
+        layer = Layer.AUTHORIZATION if refused.code in NOT_THEIRS else Layer.BUSINESS
+        return Look((*verdicts, Verdict(layer, refused.code, refused.details)))
     business = inspection.refusal or Verdict(Layer.BUSINESS)
     why = None
     if inspection.refusal is None:

@@ -88,8 +88,13 @@ class Claims(Protocol):
     async def evidence(self, operation_id: str) -> Evidence | None:
         """Return what is on record, None when nothing was ever claimed."""
 
-    async def conclude_by_evidence(self, operation_id: str, effect: Effect) -> None:
-        """Record an applied or rejected effect that was found at the downstream, over any owner, one generation up."""
+    async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
+        """Record what was found at the downstream, over any owner, one generation up; a second time changes nothing.
+
+        Raises:
+            StaleGeneration: the claim has been taken since the evidence was read, and the effect is not `APPLIED`. What
+                has happened is true whoever holds the claim; that nothing has is not.
+        """
 
 
 class Journal(Protocol):

@@ -8,6 +8,7 @@ from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.claim import Evidence
 from workflows.domain.effect import Effect
+from workflows.domain.errors import StaleGeneration
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
 from workflows.domain.reconciliation import Conclusion, conclude, pause_before_look
@@ -34,7 +35,11 @@ class Reconcile:
                 return Report(Step.SETTLE, generation=evidence.generation)
             await self._operations.move(ref.operation_id, State.UNCONFIRMED)
             operation = await self._operations.load(ref.operation_id)
-            return await self._look(operation, evidence)
+            try:
+                return await self._look(operation, evidence)
+            except StaleGeneration:
+                # Somebody has taken the claim meanwhile; what they do is not what we have looked at.
+                return Report(Step.RECONCILE, pause_seconds=1.0, generation=evidence.generation)
 
     async def _look(self, operation: Operation, evidence: Evidence) -> Report:
         tool = self._tools.writer(operation.tool)
@@ -48,7 +53,7 @@ class Reconcile:
         return await self._look_later(operation, evidence, contract.recovery.give_up_seconds)
 
     async def _on_record(self, operation: Operation, evidence: Evidence, found: Effect) -> Report:
-        await self._claims.conclude_by_evidence(operation.operation_id, found)
+        await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, found)
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _send_again(self, operation: Operation, evidence: Evidence, most_sends: int) -> Report:
@@ -56,7 +61,7 @@ class Reconcile:
             return Report(Step.SEND_AGAIN, "proven_absent", pause_before_look(evidence.sends), evidence.generation)
         # Proven absent, and the budget is spent: a true end without an effect.
         nothing = Effect.rejected("upstream_unavailable")
-        await self._claims.conclude_by_evidence(operation.operation_id, nothing)
+        await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, nothing)
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _look_later(self, operation: Operation, evidence: Evidence, give_up_seconds: float) -> Report:

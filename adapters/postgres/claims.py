@@ -73,13 +73,15 @@ class PostgresClaims:
             row = await _claim(connection, operation_id)
             return None if row is None else _evidence(row)
 
-    async def conclude_by_evidence(self, operation_id: str, effect: Effect) -> None:
-        """Record what was found at the downstream, over any owner, one generation up."""
+    async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
+        """Record what was found at the downstream, over any owner, one generation up; see the port."""
         async with self._database.transaction() as connection:
             operation = await locked(connection, operation_id)
             row = await _claim(connection, operation_id)
             if row is None or row.outcome is not None:
                 return
+            if row.generation != seen_generation and effect.outcome is not Outcome.APPLIED:
+                raise StaleGeneration
             values = {**_recorded(effect), "generation": row.generation + 1, "owner": "evidence"}
             await _change(connection, _same(operation_id, row.generation), values)
             await _tell_effect(connection, operation, effect, row.generation + 1)

@@ -13,7 +13,7 @@ from adapters.postgres.tables import operations
 from adapters.postgres.tables import verdicts as verdicts_table
 from workflows.domain.approval import Clearance
 from workflows.domain.errors import CallRefused
-from workflows.domain.gate import Verdict
+from workflows.domain.gate import Verdict, first_refusal
 from workflows.domain.lifecycle import ENDS, NEXT, State, advance
 from workflows.domain.operation import Operation, Settlement
 
@@ -33,7 +33,8 @@ class PostgresOperations:
             return rows.operation_from(await _row(connection, operation_id))
 
     async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
-        """Keep the verdicts, and the clearance when there is one."""
+        """Keep the verdicts, where the first refusal points, and the clearance when there is one."""
+        refusal = first_refusal(verdicts)
         async with self._database.transaction() as connection:
             await connection.execute(
                 verdicts_table.insert(),
@@ -50,7 +51,11 @@ class PostgresOperations:
             await connection.execute(
                 update(operations)
                 .where(operations.c.operation_id == operation.operation_id)
-                .values(clearance=_clearance(clearance), cleared_at=func.now() if clearance else None)
+                .values(
+                    clearance=_clearance(clearance),
+                    cleared_at=func.now() if clearance else None,
+                    details=rows.details_to(refusal.details if refusal else ()),
+                )
             )
 
     async def move(self, operation_id: str, state: State) -> State:
@@ -97,10 +102,11 @@ async def _write_ending(
         current,
         ending.state,
         code=ending.code,
-        details=rows.details_to(ending.details),
         result=None if ending.data is None else rows.as_text(ending.data),
         reference=ending.reference,
         ended_at=func.now(),
+        # What the gate has pointed at stays, unless the ending itself says where.
+        **({"details": rows.details_to(ending.details)} if ending.details else {}),
     )
     if ending.state is not State.SUCCEEDED:
         await release(connection, operation_id)

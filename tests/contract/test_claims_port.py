@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.acts import PLEA, asked, binding_of, claimed, cleared, granted, proposed
+from tests.support.acts import LEASE_SECONDS, PLEA, asked, binding_of, claimed, cleared, granted, proposed
 from tests.support.benches import Bench, Found
 from workflows.domain.approval import ApprovalState, Choice, Clearance
 from workflows.domain.claim import Claim
@@ -281,7 +281,7 @@ async def test_a_conclusion_is_drawn_once(bench: Bench) -> None:
 async def test_evidence_outranks_a_live_owner(bench: Bench) -> None:
     claim = await claimed(bench)
     await bench.claims.begin_send(claim)
-    await bench.claims.conclude_by_evidence(claim.operation_id, MADE)
+    await bench.claims.conclude_by_evidence(claim.operation_id, claim.generation, MADE)
     evidence = await bench.claims.evidence(claim.operation_id)
     assert evidence is not None
     assert (evidence.effect, evidence.generation) == (MADE, 2)
@@ -290,8 +290,10 @@ async def test_evidence_outranks_a_live_owner(bench: Bench) -> None:
 
 async def test_later_evidence_does_not_change_the_first(bench: Bench) -> None:
     claim = await claimed(bench)
-    await bench.claims.conclude_by_evidence(claim.operation_id, MADE)
-    await bench.claims.conclude_by_evidence(claim.operation_id, Effect.rejected("downstream_rejected"))
+    await bench.claims.conclude_by_evidence(claim.operation_id, claim.generation, MADE)
+    await bench.claims.conclude_by_evidence(
+        claim.operation_id, claim.generation, Effect.rejected("downstream_rejected")
+    )
     evidence = await bench.claims.evidence(claim.operation_id)
     assert evidence is not None
     assert (evidence.effect, evidence.generation) == (MADE, 2)
@@ -300,7 +302,7 @@ async def test_later_evidence_does_not_change_the_first(bench: Bench) -> None:
 async def test_evidence_about_what_was_never_claimed_leaves_no_trace(bench: Bench) -> None:
     operation = await proposed(bench)
     before = await bench.found(operation.operation_id)
-    await bench.claims.conclude_by_evidence(operation.operation_id, MADE)
+    await bench.claims.conclude_by_evidence(operation.operation_id, 1, MADE)
     assert await bench.claims.evidence(operation.operation_id) is None
     assert await bench.found(operation.operation_id) == before
 
@@ -383,3 +385,26 @@ async def taken_over(bench: Bench, successor: str = "owner-2") -> tuple[Claim, C
     first = await claimed(bench, owner="owner-1")
     await bench.pass_time(first.operation_id, LEASE + 1)
     return first, await bench.claims.acquire(first.operation_id, successor, LEASE)
+
+
+async def test_evidence_that_nothing_happened_does_not_outrank_a_claim_taken_since(bench: Bench) -> None:
+    claim = await claimed(bench)
+    await bench.pass_time(claim.operation_id, LEASE_SECONDS + 1)
+    successor = await bench.claims.acquire(claim.operation_id, "owner-2", LEASE_SECONDS)
+    nothing = Effect.rejected("upstream_unavailable")
+    with pytest.raises(StaleGeneration):
+        await bench.claims.conclude_by_evidence(claim.operation_id, claim.generation, nothing)
+    await bench.claims.begin_send(successor)
+    await bench.claims.conclude(successor, MADE)
+    evidence = await bench.claims.evidence(claim.operation_id)
+    assert evidence is not None
+    assert evidence.effect is not None
+    assert evidence.effect.outcome is Outcome.APPLIED
+
+
+async def test_evidence_that_it_happened_is_true_whoever_holds_the_claim(bench: Bench) -> None:
+    claim = await claimed(bench)
+    await bench.pass_time(claim.operation_id, LEASE_SECONDS + 1)
+    await bench.claims.acquire(claim.operation_id, "owner-2", LEASE_SECONDS)
+    await bench.claims.conclude_by_evidence(claim.operation_id, claim.generation, MADE)
+    assert (await bench.found(claim.operation_id)).claim == ("evidence", 3, 0)

@@ -55,10 +55,12 @@ class MemoryClaims:
         live = held.lease_until > self._world.now
         return Evidence(held.generation, held.sends, self._sent(held), live, held.effect, dispatch)
 
-    async def conclude_by_evidence(self, operation_id: str, effect: Effect) -> None:
+    async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
         held = self._world.claims.get(operation_id)
         if held is None or held.effect is not None:
             return
+        if held.generation != seen_generation and effect.outcome is not Outcome.APPLIED:
+            raise StaleGeneration
         held.owner, held.generation = "evidence", held.generation + 1
         self._record(held, effect)
 

@@ -132,7 +132,7 @@ CREATE TABLE spendings (
     tenant TEXT NOT NULL,
     subject TEXT NOT NULL,
     currency TEXT NOT NULL,
-    minor_units BIGINT NOT NULL,
+    minor_units NUMERIC(38, 0) NOT NULL,
     reserved_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     released_at TIMESTAMP WITH TIME ZONE,
     PRIMARY KEY (operation_id),
