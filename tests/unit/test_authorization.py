@@ -48,7 +48,7 @@ def order_of(tenant: str, kind: str = "order") -> Resource:
     return Resource(kind, "O-17", tenant, "1")
 
 
-READS = [name for name, tool in TOOLS.items() if not tool.writes]
+HARMLESS = [name for name, tool in TOOLS.items() if not (tool.writes and tool.risk is Risk.HIGH)]
 
 OWN, FOREIGN = order_of("tenant-a"), order_of("tenant-b")
 
@@ -108,7 +108,8 @@ def test_nobody_needs_an_agent_to_do_their_own_work() -> None:
 
 @pytest.mark.parametrize("subject", ["", " ", "support-agent"])
 def test_software_that_acts_for_itself_makes_no_refund_but_may_look(subject: str) -> None:
-    assert anything(person("support", subject=subject), OWN) == READS
+    assert "refund_payment" not in HARMLESS
+    assert anything(person("support", subject=subject), OWN) == HARMLESS
 
 
 @pytest.mark.parametrize(("effect", "risk"), list(product(EffectKind, Risk)))
