@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import structlog
 from temporalio import activity
@@ -21,11 +22,13 @@ from workflows.domain.errors import (
     ClaimHeld,
     ClearanceMissing,
     IntentConflict,
+    LookFirst,
     StaleGeneration,
+    StoreUnavailable,
 )
 from workflows.domain.intent import digest
 from workflows.domain.operation import Operation
-from workflows.domain.reconciliation import pause_before_look
+from workflows.domain.reconciliation import pause_before_send
 from workflows.messages import OperationRef, Report, Step
 
 log = structlog.get_logger(__name__)
@@ -59,6 +62,8 @@ class Apply:
                 return Report(Step.SETTLE)
             except ClaimHeld:
                 return Report(Step.RECONCILE, pause_seconds=LEASE_SECONDS / 2)
+            except LookFirst:
+                return Report(Step.RECONCILE)
             except ClearanceMissing:
                 return Report(Step.VALIDATE)
             except ApprovalMissing as refused:
@@ -82,7 +87,7 @@ class Apply:
         arguments = validated(tool.contract, operation.arguments)
         entry = await self._journal.began(operation, claim.generation)
         # The generation is checked at the last moment before the send.
-        await self._claims.begin_send(claim)
+        await self._claims.begin_send(claim, tool.contract.limits.attempt_seconds)
         began = time.monotonic()
         try:
             async with asyncio.timeout(tool.contract.limits.attempt_seconds):
@@ -94,9 +99,18 @@ class Apply:
             await self._journal.ended(entry, "raised")
             await self._claims.conclude(claim, Effect.unknown())
             raise
+        if effect.outcome is Outcome.REJECTED and not effect.retryable and claim.sends > 0:
+            # It speaks of this send. An earlier one may be the very reason for it.
+            effect = await self._earlier_effect(tool, arguments, claim) or effect
         await self._journal.ended(entry, effect.outcome.value)
         _trace(claim, effect, time.monotonic() - began)
         return effect
+
+    async def _earlier_effect(self, tool: WriteTool, arguments: Any, claim: Claim) -> Effect | None:
+        try:
+            return await tool.look_up(arguments, claim.dispatch)
+        except Exception:
+            return Effect.unknown()
 
     @asynccontextmanager
     async def _kept_alive(self, claim: Claim) -> AsyncIterator[None]:
@@ -110,7 +124,11 @@ class Apply:
     async def _renew(self, claim: Claim) -> None:
         while True:
             await asyncio.sleep(RENEW_SECONDS)
-            await self._claims.renew(claim, LEASE_SECONDS)
+            try:
+                await self._claims.renew(claim, LEASE_SECONDS)
+            except StoreUnavailable:
+                # The lease outlives a few renewals that fail.
+                continue
 
 
 def _trace(claim: Claim, effect: Effect, seconds: float) -> None:
@@ -134,6 +152,6 @@ def _report(effect: Effect, claim: Claim) -> Report:
     if effect.outcome is Outcome.UNKNOWN:
         return Report(Step.RECONCILE, generation=claim.generation)
     if effect.retryable:
-        pause = effect.retry_after_seconds or pause_before_look(claim.sends)
+        pause = effect.retry_after_seconds or pause_before_send(claim.sends)
         return Report(Step.SEND_AGAIN, effect.code, pause, claim.generation)
     return Report(Step.SETTLE, generation=claim.generation)

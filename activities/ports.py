@@ -31,7 +31,13 @@ class Operations(Protocol):
         """Step to `state` if the lifecycle allows it; returns where the operation then stands."""
 
     async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
-        """Write the one terminal result, with its event in the outbox; a second settlement gets the first one back."""
+        """Write the one terminal result, with its event in the outbox; a second settlement gets the first one back.
+
+        A refusal closes the claim and every open question with it, so that whoever holds either can do nothing more.
+
+        Raises:
+            EffectUncertain: it is a refusal, and something was sent that may have happened.
+        """
 
 
 class Spendings(Protocol):
@@ -68,12 +74,17 @@ class Claims(Protocol):
         Raises:
             AlreadyEnded: an outcome is on record, or the operation has ended.
             ClaimHeld: another owner's lease is live.
-            ClearanceMissing: first claim, and the gate has not let this pass within `CLEARANCE_SECONDS`.
+            LookFirst: an earlier send is uncertain.
+            ClearanceMissing: the gate has not let this pass within `CLEARANCE_SECONDS`.
             ApprovalMissing: the grant that the clearance names is not there, has expired or binds something else.
         """
 
-    async def begin_send(self, claim: Claim) -> None:
-        """Note that a send begins now; raises `StaleGeneration` when the claim has been taken over."""
+    async def begin_send(self, claim: Claim, attempt_seconds: float) -> None:
+        """Note that a send begins now, leaves within `attempt_seconds` and is uncertain until it is concluded.
+
+        Raises:
+            StaleGeneration: the claim has been taken over, or closed, or an earlier send is uncertain.
+        """
 
     async def renew(self, claim: Claim, lease_seconds: float) -> None:
         """Prolong the lease; raises `StaleGeneration`."""
@@ -87,6 +98,13 @@ class Claims(Protocol):
 
     async def evidence(self, operation_id: str) -> Evidence | None:
         """Return what is on record, None when nothing was ever claimed."""
+
+    async def prove_absent(self, operation_id: str, seen_generation: int) -> None:
+        """Record that the uncertain send has not happened and will not, one generation up; sending is allowed again.
+
+        Raises:
+            StaleGeneration: the claim has been taken, or its lease is live.
+        """
 
     async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
         """Record what was found at the downstream, over any owner, one generation up; a second time changes nothing.

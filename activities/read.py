@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
 from temporalio import activity
 
 from activities.inspection import static_verdicts
@@ -68,7 +69,10 @@ class Read:
             raise
         finally:
             await self._journal.ended(entry, outcome)
-        return tool.contract.result.model_validate(data).model_dump(mode="json")
+        try:
+            return tool.contract.result.model_validate(data).model_dump(mode="json")
+        except ValidationError:
+            raise CallRefused("upstream_unavailable") from None
 
 
 def _failed(code: str) -> State:

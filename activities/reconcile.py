@@ -1,5 +1,6 @@
 """Finding out what an uncertain send came to. Reads only; it never sends."""
 
+import structlog
 from temporalio import activity
 
 from activities.ports import Claims, Operations, Tools
@@ -11,8 +12,10 @@ from workflows.domain.effect import Effect
 from workflows.domain.errors import StaleGeneration
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
-from workflows.domain.reconciliation import Conclusion, conclude, pause_before_look
+from workflows.domain.reconciliation import Conclusion, conclude
 from workflows.messages import OperationRef, Report, Step
+
+log = structlog.get_logger(__name__)
 
 MANUAL_LOOK_SECONDS = 3600.0
 """While a person is asked, we still look once an hour: evidence may come by itself."""
@@ -42,9 +45,13 @@ class Reconcile:
                 return Report(Step.RECONCILE, pause_seconds=1.0, generation=evidence.generation)
 
     async def _look(self, operation: Operation, evidence: Evidence) -> Report:
-        tool = self._tools.writer(operation.tool)
-        contract = tool.contract
-        found = await tool.look_up(validated(contract, operation.arguments), evidence.dispatch)
+        contract = self._tools.writer(operation.tool).contract
+        try:
+            found = await self._found(operation, evidence)
+        except Exception as error:
+            # A look that fails proves nothing; how long that may last is for the contract to say.
+            log.warning("look_failed", operation_id=operation.operation_id, failure=type(error).__name__)
+            return await self._look_later(operation, evidence, contract.recovery.give_up_seconds)
         conclusion = conclude(found, contract.idempotency, contract.recovery, evidence.sent)
         if found is not None and conclusion in (Conclusion.APPLIED, Conclusion.REJECTED):
             return await self._on_record(operation, evidence, found)
@@ -52,13 +59,19 @@ class Reconcile:
             return await self._send_again(operation, evidence, contract.limits.sends)
         return await self._look_later(operation, evidence, contract.recovery.give_up_seconds)
 
+    async def _found(self, operation: Operation, evidence: Evidence) -> Effect | None:
+        tool = self._tools.writer(operation.tool)
+        return await tool.look_up(validated(tool.contract, operation.arguments), evidence.dispatch)
+
     async def _on_record(self, operation: Operation, evidence: Evidence, found: Effect) -> Report:
         await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, found)
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _send_again(self, operation: Operation, evidence: Evidence, most_sends: int) -> Report:
         if evidence.sends < most_sends:
-            return Report(Step.SEND_AGAIN, "proven_absent", pause_before_look(evidence.sends), evidence.generation)
+            if evidence.uncertain:
+                await self._claims.prove_absent(operation.operation_id, evidence.generation)
+            return Report(Step.SEND_AGAIN, "proven_absent", generation=evidence.generation + 1)
         # Proven absent, and the budget is spent: a true end without an effect.
         nothing = Effect.rejected("upstream_unavailable")
         await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, nothing)

@@ -3,16 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
+import structlog
+from pydantic import ValidationError
 from temporalio import activity
 
 from activities.ports import Claims, Operations, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.effect import Effect, Outcome
-from workflows.domain.errors import ERRORS, IntentConflict, OncewardError
+from workflows.domain.errors import ERRORS, EffectUncertain, IntentConflict
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation, Settlement
 from workflows.messages import Ending, SettleOrder
+
+log = structlog.get_logger(__name__)
 
 
 class Settle:
@@ -29,7 +33,11 @@ class Settle:
             if operation.intent_hash != order.ref.intent_hash:
                 raise IntentConflict
             settlement = await self._settlement(operation, order.code)
-            stored = await self._operations.settle(operation.operation_id, settlement)
+            try:
+                stored = await self._operations.settle(operation.operation_id, settlement)
+            except EffectUncertain as uncertain:
+                # No end: what was sent must be found out first.
+                return Ending(State.UNCONFIRMED.value, uncertain.code)
             return Ending(stored.state.value, stored.code)
 
     async def _settlement(self, operation: Operation, code: str | None) -> Settlement:
@@ -37,20 +45,22 @@ class Settle:
         if evidence is not None and evidence.effect is not None:
             # What happened outranks any refusal that came after it.
             return self._by_effect(operation, evidence.effect)
-        if evidence is not None and evidence.sends > 0:
-            raise OncewardError("reconciliation_pending")
         return Settlement(_failed(code or "internal_error"), code or "internal_error")
 
     def _by_effect(self, operation: Operation, effect: Effect) -> Settlement:
         if effect.outcome is Outcome.APPLIED:
-            return Settlement(State.SUCCEEDED, data=self._clean(operation, effect.data), reference=effect.reference)
+            return Settlement(State.SUCCEEDED, data=self._clean(operation, effect), reference=effect.reference)
         code = effect.code or "downstream_rejected"
         return Settlement(_failed(code), code)
 
-    def _clean(self, operation: Operation, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        # Only fields of the result model leave.
+    def _clean(self, operation: Operation, effect: Effect) -> Mapping[str, Any]:
+        """Only fields of the result model leave. What has happened is told even if its data do not fit."""
         model = self._tools.writer(operation.tool).contract.result
-        return model.model_validate(data).model_dump(mode="json")
+        try:
+            return model.model_validate(effect.data).model_dump(mode="json")
+        except ValidationError:
+            log.warning("result_does_not_fit", operation_id=operation.operation_id, tool=operation.tool)
+            return {"reference": effect.reference}
 
 
 def _failed(code: str) -> State:

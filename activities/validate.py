@@ -5,7 +5,7 @@ from dataclasses import replace
 from temporalio import activity
 
 from activities.inspection import Look, look
-from activities.ports import Approvals, Operations, Spendings, Tools
+from activities.ports import Approvals, Claims, Operations, Spendings, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.approval import ApprovalState, Binding, Clearance, Plea, Question
@@ -21,9 +21,9 @@ ENDED_APPROVALS = {
     ApprovalState.DENIED: "approval_denied",
     ApprovalState.EXPIRED: "approval_expired",
     ApprovalState.VOID: "approval_stale",
-    ApprovalState.CONSUMED: "approval_consumed",
 }
-"""What an approval that can no longer be used makes of the operation."""
+"""What an approval that can no longer be used makes of the operation. A consumed one is this operation's own: what it
+allowed has provably not happened yet, so it still stands as long as what it binds and its deadline do."""
 
 
 class Validate:
@@ -33,12 +33,14 @@ class Validate:
         self,
         operations: Operations,
         approvals: Approvals,
+        claims: Claims,
         spendings: Spendings,
         tools: Tools,
         authorizer: Authorizer,
         policy: Policy,
     ) -> None:
-        self._operations, self._approvals, self._spendings = operations, approvals, spendings
+        self._operations, self._approvals, self._claims = operations, approvals, claims
+        self._spendings = spendings
         self._tools, self._authorizer, self._policy = tools, authorizer, policy
 
     @activity.defn(name=contracts.VALIDATE)
@@ -48,14 +50,24 @@ class Validate:
             operation = await self._load(ref)
             if operation.state in ENDS:
                 return Judgement(Step.SETTLE, operation.code)
-            if operation.state in MAY_HAVE_EFFECT:
-                # Judged before, and perhaps sent: from here the claim says what is true.
+            if operation.state in MAY_HAVE_EFFECT and await self._is_out_of_our_hands(operation):
                 return Judgement(Step.GO)
             seen = await look(operation, self._tools, self._spendings, self._authorizer, self._policy)
             question = await self._approvals.latest(operation.operation_id)
+            if question is not None and question.state in ENDED_APPROVALS:
+                # A person's word, or their silence, outranks what the rules or the policy say by now.
+                return await self._end(operation, seen, ENDED_APPROVALS[question.state])
             if seen.refusal is not None:
                 return await self._refuse(operation, seen, question)
             return await self._consult(operation, seen, question)
+
+    async def _is_out_of_our_hands(self, operation: Operation) -> bool:
+        """Whether something was sent that may have happened, or has: then the claim says what is true, not the gate.
+
+        What has provably not happened yet is judged anew before it is sent again.
+        """
+        evidence = await self._claims.evidence(operation.operation_id)
+        return evidence is None or evidence.uncertain or evidence.effect is not None
 
     async def _load(self, ref: OperationRef) -> Operation:
         operation = await self._operations.load(ref.operation_id)
@@ -72,15 +84,21 @@ class Validate:
     async def _consult(self, operation: Operation, seen: Look, question: Question | None) -> Judgement:
         binding = self._binding(operation, seen)
         if seen.why is None:
+            if question is not None:
+                # Nobody has to be asked any more, so nobody is left with the question.
+                await self._approvals.void(question.approval_id)
             return await self._pass(operation, seen, Clearance(binding))
-        if question is None:
+        if question is None and operation.state not in MAY_HAVE_EFFECT:
             return await self._ask(operation, seen, binding)
-        if question.state in ENDED_APPROVALS:
-            return await self._end(operation, seen, ENDED_APPROVALS[question.state])
+        if question is None:
+            # Begun unasked, and now a person would have to be asked: what was allowed is no longer what would run.
+            return await self._end(operation, seen, "approval_stale")
         if question.binding != binding:
             return await self._put_anew(operation, seen, binding, question)
         if question.state is ApprovalState.PENDING:
             return _wait(question)
+        if question.seconds_left <= 0:
+            return await self._end(operation, seen, "approval_expired")
         return await self._pass(operation, seen, Clearance(binding, question.approval_id))
 
     async def _put_anew(self, operation: Operation, seen: Look, binding: Binding, question: Question) -> Judgement:
@@ -89,11 +107,9 @@ class Validate:
         return await self._ask(operation, seen, binding)
 
     async def _take_back(self, question: Question) -> bool:
-        """Void a question whose subject has changed; say whether it had been granted."""
-        if question.state in ENDED_APPROVALS:
-            return False
+        """Void a question whose subject has changed; say whether people had granted it."""
         await self._approvals.void(question.approval_id)
-        return question.state is ApprovalState.GRANTED
+        return question.state is not ApprovalState.PENDING
 
     async def _pass(self, operation: Operation, seen: Look, clearance: Clearance) -> Judgement:
         if not seen.may_execute(approval_granted=clearance.approval_id is not None):

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from adapters.postgres.engine import Database
-from worker import process, wiring
+from worker import process, usage, wiring
 from worker.settings import ToolNames, WorkerSettings, read
 from workflows.domain.errors import InvalidConfiguration
 
@@ -16,6 +16,7 @@ async def main() -> None:
     database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-worker")
     async with wiring.toolbox(settings) as tools, process.temporal(settings) as client:
         try:
+            await database.require()
             async with wiring.worker(client, settings, database, tools):
                 process.say_ready(settings.ready_file)
                 await asyncio.Event().wait()
@@ -34,7 +35,9 @@ def lint_tools() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["lint-tools"]:
+    command = usage.parser("worker", __doc__, WorkerSettings, tools=True)
+    command.add_argument("action", nargs="?", choices=["lint-tools"], help="only say whether the tools may be offered")
+    if command.parse_args().action == "lint-tools":
         lint_tools()
     else:
         process.run(main)

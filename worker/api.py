@@ -1,5 +1,7 @@
 """`python -m worker.api`: the door for agents and the back office for people."""
 
+import os
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from types import FrameType
@@ -22,13 +24,16 @@ from adapters.http.problems import answer_with_problems
 from adapters.intake.offers import Offers
 from adapters.intake.turns import Turns
 from adapters.postgres.back_office import PostgresBackOffice
+from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.inbox import PostgresInbox
 from adapters.postgres.progress import PostgresProgress
 from adapters.temporal.starter import TemporalStarter
-from worker import process, wiring
+from worker import process, usage, wiring
+from worker.readiness import Readiness
 from worker.settings import ApiSettings, read
 from workflows.domain.catalog import Catalog
+from workflows.domain.errors import InvalidConfiguration
 
 log = structlog.get_logger(__name__)
 
@@ -69,9 +74,12 @@ def application(
     issuer = Issuer(settings.issuer, web)
     verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)
     starter = TemporalStarter(client, settings.temporal_task_queue)
-    app.include_router(_doors(wiring.catalog(settings), database, starter, verifier, closing).router())
+    catalog = wiring.catalog(settings)
+    app.include_router(_doors(catalog, database, starter, verifier, closing).router())
     app.add_route("/healthz", _healthy, include_in_schema=False)
-    store = PostgresBackOffice(database, _nudging(starter))
+    app.add_route("/readyz", Readiness(database, client).answer, include_in_schema=False)
+    titles = {contract.name: contract.title for contract in catalog.all()}
+    store = PostgresBackOffice(database, _nudging(starter), titles)
     mount(app, store=store, verifier=verifier, issuer=issuer, settings=_back_office(settings))
     return app
 
@@ -84,13 +92,13 @@ def _doors(
     return Doors(turns, Offers(SURFACES, catalog), progress, verifier)
 
 
-def _nudging(starter: TemporalStarter) -> Callable[[str], Awaitable[None]]:
-    async def nudge(operation_id: str) -> None:
+def _nudging(starter: TemporalStarter) -> Callable[[Wake], Awaitable[None]]:
+    async def nudge(wake: Wake) -> None:
         try:
-            await starter.nudge(operation_id)
+            await starter.nudge(wake.operation_id, **wake.named())
         except RPCError as error:
             # The decision is committed with its nudge in the outbox; the relay goes on trying.
-            log.warning("nudge_left_to_the_relay", operation_id=operation_id, status=str(error.status))
+            log.warning("nudge_left_to_the_relay", operation_id=wake.operation_id, status=str(error.status))
 
     return nudge
 
@@ -109,6 +117,19 @@ async def _healthy(_: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
+def _listening(settings: ApiSettings) -> socket.socket:
+    """A socket that listens where the settings say: uvicorn's own refusal would be a log line and exit code 1."""
+    host, port = settings.api_host, settings.api_port
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address, family=family)
+    except OSError as refusal:
+        reason = os.strerror(refusal.errno) if refusal.errno and refusal.errno > 0 else refusal.strerror
+        raise InvalidConfiguration(
+            f"Nobody can listen at ONCEWARD_API_HOST and ONCEWARD_API_PORT ({host}:{port}): {reason}."
+        ) from None
+
+
 async def main() -> None:
     """Serve until told to end."""
     settings = read(ApiSettings)
@@ -118,18 +139,19 @@ async def main() -> None:
     async with process.temporal(settings) as client, httpx2.AsyncClient(timeout=5.0) as web:
         config = uvicorn.Config(
             application(settings, database, client, web, closing),
-            host=settings.api_host,
-            port=settings.api_port,
             log_level="warning",
             server_header=False,
             timeout_graceful_shutdown=LONGEST_FAREWELL,
         )
-        process.say_ready(settings.ready_file)
         try:
-            await Server(config, closing).serve()
+            await database.require()
+            with _listening(settings) as listener:
+                process.say_ready(settings.ready_file)
+                await Server(config, closing).serve([listener])
         finally:
             await database.close()
 
 
 if __name__ == "__main__":
+    usage.parser("worker.api", __doc__, ApiSettings).parse_args()
     process.run(main, ends_itself=True)

@@ -4,7 +4,9 @@ import sys
 
 from sqlalchemy.exc import OperationalError
 
+from adapters.postgres.engine import UNANSWERED
 from adapters.postgres.migrations import upgrade
+from worker import usage
 from worker.settings import MigrateSettings, read
 from workflows.domain.errors import InvalidConfiguration
 
@@ -16,7 +18,7 @@ def main() -> None:
     except InvalidConfiguration as error:
         _refuse(str(error))
     except OperationalError:
-        _refuse("The database at ONCEWARD_POSTGRES_DSN does not answer, or refuses this role.")
+        _refuse(UNANSWERED)
 
 
 def _refuse(sentence: str) -> None:
@@ -25,4 +27,5 @@ def _refuse(sentence: str) -> None:
 
 
 if __name__ == "__main__":
+    usage.parser("worker.migrate", __doc__, MigrateSettings).parse_args()
     main()

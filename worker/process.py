@@ -6,14 +6,22 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import structlog
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
 
 from worker.settings import TemporalSettings
 from workflows.domain.errors import InvalidConfiguration
+
+TEMPORAL_SECONDS = 10.0
+"""What a Temporal frontend may take to answer at the start."""
+
+TEMPORAL_SILENT = "The Temporal frontend at ONCEWARD_TEMPORAL_ADDRESS does not answer."
 
 
 def run(main: Callable[[], Coroutine[Any, Any, None]], *, ends_itself: bool = False) -> None:
@@ -62,17 +70,43 @@ def set_up_logs(log_format: str) -> None:
 
 def say_ready(path: Path | None) -> None:
     """Tell whoever started us that we serve."""
-    if path is not None:
+    if path is None:
+        return
+    try:
         path.touch()
+    except OSError as refusal:
+        raise InvalidConfiguration(f"The file that ONCEWARD_READY_FILE names: {refusal.strerror}.") from None
 
 
 @asynccontextmanager
 async def temporal(settings: TemporalSettings) -> AsyncIterator[Client]:
-    """A connection to Temporal."""
+    """A connection to Temporal, to a namespace that exists."""
+    silence = f"No Temporal frontend answers at ONCEWARD_TEMPORAL_ADDRESS ({settings.temporal_address})."
     try:
-        client = await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace)
-    except RuntimeError:
-        raise InvalidConfiguration(
-            f"No Temporal frontend answers at ONCEWARD_TEMPORAL_ADDRESS ({settings.temporal_address})."
-        ) from None
+        async with asyncio.timeout(TEMPORAL_SECONDS):
+            client = await Client.connect(settings.temporal_address, namespace=settings.temporal_namespace)
+    except (RuntimeError, TimeoutError):
+        raise InvalidConfiguration(silence) from None
+    await require_namespace(client)
     yield client
+
+
+async def require_namespace(client: Client, seconds: float = TEMPORAL_SECONDS) -> None:
+    """Return once Temporal has said that the client's namespace is there.
+
+    Raises:
+        InvalidConfiguration: it is not, or nobody answers within `seconds`.
+    """
+    question = DescribeNamespaceRequest(namespace=client.namespace)
+    try:
+        await client.workflow_service.describe_namespace(question, timeout=timedelta(seconds=seconds))
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise InvalidConfiguration(
+                f"Temporal has no namespace {client.namespace}; ONCEWARD_TEMPORAL_NAMESPACE names it."
+            ) from None
+        # Who may work in a namespace need not be allowed to describe it, and has been answered.
+        if error.status is not RPCStatusCode.PERMISSION_DENIED:
+            raise InvalidConfiguration(TEMPORAL_SILENT) from None
+    except RuntimeError:
+        raise InvalidConfiguration(TEMPORAL_SILENT) from None

@@ -1,43 +1,62 @@
 """`python -m worker.relay`: carries the outbox out: starts, nudges and events, at least once and in order."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
+from temporalio.service import RPCError
 
 from adapters.postgres.engine import Database
 from adapters.postgres.outbox import Message, PostgresOutbox, Undeliverable
+from adapters.postgres.sweep import PostgresSweep
 from adapters.temporal.starter import TemporalStarter
-from worker import process
+from worker import process, usage
 from worker.settings import RelaySettings, read
+from workflows.domain.errors import StoreUnavailable
 
 log = structlog.get_logger(__name__)
 
 IDLE_SECONDS = 0.2
 """Pause when nothing is due."""
 
+SWEEP_SECONDS = 5.0
+SWEEP_NUMBER = 20
+"""Four open operations a second are looked at, so that 10,000 that wait have their turn within the hour."""
+
 OUTAGE_SECONDS = 2.0
 """Pause while the database is away."""
 
 
 class Relay:
-    """Hands each message to where it belongs."""
+    """Hands each message to where it belongs, and starts again what nobody carries any more."""
 
-    def __init__(self, outbox: PostgresOutbox, starter: TemporalStarter) -> None:
-        self._outbox, self._starter = outbox, starter
+    def __init__(self, outbox: PostgresOutbox, sweep: PostgresSweep, starter: TemporalStarter) -> None:
+        self._outbox, self._sweep, self._starter = outbox, sweep, starter
 
     async def run(self) -> None:
-        """Drain for ever."""
+        """Drain and sweep for ever."""
+        await asyncio.gather(self._for_ever(self._drain), self._for_ever(self._look_for_the_forgotten))
+
+    async def _for_ever(self, work: Callable[[], Awaitable[float]]) -> None:
+        """Repeat `work` after the pause that it names; an outage only makes the pause longer."""
         while True:
             try:
-                delivered = await self._outbox.drain(self.deliver)
-            except SQLAlchemyError as error:
-                log.warning("database_away", failure=type(error).__name__)
-                await asyncio.sleep(OUTAGE_SECONDS)
-                continue
-            if not delivered:
-                await asyncio.sleep(IDLE_SECONDS)
+                pause = await work()
+            except (SQLAlchemyError, StoreUnavailable, RPCError) as error:
+                log.warning("outage", work=work.__name__, failure=type(error).__name__)
+                pause = OUTAGE_SECONDS
+            await asyncio.sleep(pause)
+
+    async def _drain(self) -> float:
+        return 0.0 if await self._outbox.drain(self.deliver) else IDLE_SECONDS
+
+    async def _look_for_the_forgotten(self) -> float:
+        """Start each open operation's workflow; where it runs, nothing happens."""
+        for wake in await self._sweep.next(SWEEP_NUMBER):
+            await self._starter.start_write(wake.operation_id, **wake.named())
+        return SWEEP_SECONDS
 
     async def deliver(self, message: Message) -> None:
         """Deliver one message.
@@ -48,7 +67,7 @@ class Relay:
         if message.kind == "start":
             await self._starter.start_write(message.operation_id, **_start(message.payload))
         elif message.kind == "nudge":
-            await self._starter.nudge(message.operation_id)
+            await self._starter.nudge(message.operation_id, **_start(message.payload))
         elif message.kind == "event":
             log.info("event", operation_id=message.operation_id, message_id=message.message_id, **message.payload)
         else:
@@ -68,13 +87,17 @@ async def main() -> None:
     process.set_up_logs(settings.log_format)
     database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-relay", pool_size=2)
     async with process.temporal(settings) as client:
-        relay = Relay(PostgresOutbox(database), TemporalStarter(client, settings.temporal_task_queue))
-        process.say_ready(settings.ready_file)
+        relay = Relay(
+            PostgresOutbox(database), PostgresSweep(database), TemporalStarter(client, settings.temporal_task_queue)
+        )
         try:
+            await database.require()
+            process.say_ready(settings.ready_file)
             await relay.run()
         finally:
             await database.close()
 
 
 if __name__ == "__main__":
+    usage.parser("worker.relay", __doc__, RelaySettings).parse_args()
     process.run(main)

@@ -8,10 +8,13 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from adapters.postgres_dsn import PostgresDsn
 from workflows.domain.errors import InvalidConfiguration
+
+PREFIX = "ONCEWARD_"
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 
@@ -19,6 +22,14 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 def _from_json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
+
+def _in_a_folder(path: Path) -> Path:
+    if not path.parent.is_dir():
+        raise ValueError("no such folder")
+    return path
+
+
+NewFile = Annotated[Path, AfterValidator(_in_a_folder)]
 
 Limits = Annotated[dict[str, int], NoDecode, BeforeValidator(_from_json)]
 
@@ -34,10 +45,14 @@ def _words(value: Any) -> Any:
 class Settings(BaseSettings):
     """What every process needs."""
 
-    model_config = SettingsConfigDict(env_prefix="ONCEWARD_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
 
-    postgres_dsn: SecretStr = Field(description="postgresql://user:password@host:port/database of this process's role")
-    ready_file: Path | None = Field(None, description="a file to create once this process serves")
+    postgres_dsn: PostgresDsn = Field(
+        description="postgresql://user:password@host:port/database of this process's role"
+    )
+    ready_file: NewFile | None = Field(
+        None, description="a file to create once this process serves, in a folder that exists"
+    )
     log_format: str = Field("console", pattern="^(console|json)$", description="console or json")
 
 
@@ -55,7 +70,7 @@ Modules = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 class ToolNames(BaseSettings):
     """For whoever knows the tools."""
 
-    model_config = SettingsConfigDict(env_prefix="ONCEWARD_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
 
     tools: Modules = Field(
         ("adapters.tools.payments",), min_length=1, description="modules that declare tools, separated by commas"
@@ -111,12 +126,17 @@ def read(kind: type[Some]) -> Some:
     try:
         return kind()
     except ValidationError as error:
-        raise InvalidConfiguration(_sentence(kind, error, "ONCEWARD_")) from None
+        raise InvalidConfiguration(_sentence(kind, error, PREFIX)) from None
+
+
+def family_prefix(name: str) -> str:
+    """How the settings of a family of tools begin."""
+    return f"{PREFIX}{name.upper()}_"
 
 
 def read_for_tools(name: str, kind: type[BaseModel]) -> BaseModel:
     """Read the settings of a family of tools from `ONCEWARD_<NAME>_…`; raises as `read` does."""
-    prefix = f"ONCEWARD_{name.upper()}_"
+    prefix = family_prefix(name)
     given = {key.removeprefix(prefix).lower(): value for key, value in os.environ.items() if key.startswith(prefix)}
     try:
         return kind.model_validate(given)
@@ -125,8 +145,11 @@ def read_for_tools(name: str, kind: type[BaseModel]) -> BaseModel:
 
 
 def _sentence(kind: type[BaseModel], error: ValidationError, prefix: str) -> str:
-    faults = "; ".join(_fault(kind, fault, prefix) for fault in error.errors(include_url=False, include_input=False))
-    return f"These settings are missing or unfit: {faults}."
+    found = error.errors(include_url=False, include_input=False)
+    faults = list(dict.fromkeys(_fault(kind, fault, prefix) for fault in found))
+    if len(faults) == 1:
+        return f"This setting is missing or unfit: {faults[0]}."
+    return "\n  ".join(["These settings are missing or unfit:", *faults])
 
 
 def _fault(kind: type[BaseModel], fault: Any, prefix: str) -> str:

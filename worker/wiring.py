@@ -24,6 +24,7 @@ from adapters.postgres.spendings import PostgresSpendings
 from adapters.tools.family import families
 from adapters.tools.toolbox import Toolbox
 from worker.settings import ToolNames, WorkerSettings, read_for_tools
+from workflows import contracts
 from workflows.domain.catalog import Catalog
 from workflows.domain.lint import require_fit
 from workflows.domain.policy import Policy
@@ -74,7 +75,7 @@ def worker(client: Client, settings: WorkerSettings, database: Database, tools: 
         task_queue=settings.temporal_task_queue,
         workflows=[ExecuteOperation],
         activities=[
-            Validate(operations, approvals, spendings, tools, may, _policy(settings)).validate,
+            Validate(operations, approvals, claims, spendings, tools, may, _policy(settings)).validate,
             Apply(operations, claims, journal, tools, new_owner).apply,
             Reconcile(operations, claims, tools).reconcile,
             Settle(operations, claims, tools).settle,
@@ -82,6 +83,9 @@ def worker(client: Client, settings: WorkerSettings, database: Database, tools: 
         ],
         # A fault of the program ends the operation's workflow visibly instead of retrying its task for ever.
         workflow_failure_exception_types=[Exception],
+        # Every heartbeat is sent: by default the SDK holds most of them back.
+        max_heartbeat_throttle_interval=contracts.HEARTBEAT_EVERY,
+        default_heartbeat_throttle_interval=contracts.HEARTBEAT_EVERY,
         sticky_queue_schedule_to_start_timeout=STICKY,
         graceful_shutdown_timeout=GRACE,
     )

@@ -48,8 +48,8 @@ def _retry(attempts: int, longest_seconds: float) -> RetryPolicy:
 
 
 CALLS: dict[str, Call] = {
-    # Reads only; gives a short outage of the downstream a minute to end.
-    VALIDATE: Call(timedelta(seconds=30), _retry(8, 20)),
+    # Reads only; an outage of the downstream has half an hour to end.
+    VALIDATE: Call(timedelta(seconds=30), _retry(36, 60)),
     # One attempt: whatever stops it, what to do next is decided by looking, never by sending again unseen.
     APPLY: Call(timedelta(seconds=120), _retry(1, 1)),
     RECONCILE: Call(timedelta(seconds=30), _retry(5, 20)),

@@ -19,7 +19,10 @@ T = TypeVar("T")
 STATE = SearchAttributeKey.for_keyword("OncewardState")
 WAITING_FOR = SearchAttributeKey.for_keyword("OncewardWaitingFor")
 
-LOOK_AGAIN = timedelta(seconds=15)
+UNCONFIRMED = "unconfirmed"
+"""The ending that is none: something was sent that may have happened."""
+
+LOOK_AGAIN = timedelta(seconds=60)
 """Pause after a look that itself failed; the look's own answer says how long otherwise."""
 
 
@@ -36,36 +39,35 @@ class ExecuteOperation:
     @workflow.run
     async def run(self, ref: OperationRef) -> Ending:  # noqa: ARG002 - the initialiser has it
         """Carry the operation to its end; the input names it, everything else is read from the database."""
-        refusal = await self._pass_the_gate()
-        while refusal is None:
-            report = await self._carry_out()
+        report = await self._through_the_gate()
+        while True:
+            self._begin_a_new_history_in_time()
             if report.step is Step.SETTLE:
-                return await self._settle(report.code)
-            refusal = await self._pass_the_gate()
-        return await self._settle(refusal)
+                ending = await self._settle(report.code)
+                if ending.state != UNCONFIRMED:
+                    return ending
+                report = Report(Step.RECONCILE)
+            elif report.step is Step.RECONCILE:
+                await self._until_the_next_look(report)
+                report = await self._reconcile()
+            else:
+                await self._rest(report)
+                report = await self._through_the_gate()
 
     @workflow.signal(name=contracts.NUDGE)
     def nudge(self) -> None:
         """Something changed in the database: a decision, a resolution."""
         self._nudged = True
 
-    async def _pass_the_gate(self) -> str | None:
-        """Return None when the effect may be made, else the code of the refusal."""
+    async def _through_the_gate(self) -> Report:
+        """Judge on the current state, wait for people as long as they take, and make the effect if it may be made."""
         while True:
             judgement = await self._validate()
             if judgement.step is Step.GO:
-                return None
+                return await self._apply()
             if judgement.step is Step.SETTLE:
-                return judgement.code
+                return Report(Step.SETTLE, code=judgement.code)
             await self._wait_for_a_person(judgement)
-
-    async def _carry_out(self) -> Report:
-        """Return when an outcome is on record, or the gate must look again before anything is sent."""
-        report = await self._apply()
-        while report.step in (Step.SEND_AGAIN, Step.RECONCILE):
-            await self._pause(report)
-            report = await (self._apply() if report.step is Step.SEND_AGAIN else self._reconcile())
-        return report
 
     async def _validate(self) -> Judgement:
         self._say("Checking the call against the current state.")
@@ -94,8 +96,9 @@ class ExecuteOperation:
     async def _settle(self, refusal: str | None) -> Ending:
         self._say("Recording the result.")
         ending = await self._call(contracts.SETTLE, SettleOrder(self._ref, refusal), Ending)
-        self._mark(ending.state, "nothing")
-        self._say(f"Ended: {ending.state}{f' ({ending.code})' if ending.code else ''}.")
+        if ending.state != UNCONFIRMED:
+            self._mark(ending.state, "nothing")
+            self._say(f"Ended: {ending.state}{f' ({ending.code})' if ending.code else ''}.")
         return ending
 
     async def _wait_for_a_person(self, judgement: Judgement) -> None:
@@ -106,16 +109,25 @@ class ExecuteOperation:
         )
         await self._until_nudged(judgement.wait_seconds)
 
-    async def _pause(self, report: Report) -> None:
-        if report.step is Step.SEND_AGAIN:
-            self._say(f"Nothing happened yet ({report.code}); sending again under the same key.")
-        elif report.needs_person:
+    async def _until_the_next_look(self, report: Report) -> None:
+        if report.needs_person:
             self._mark("manual_review", "operator")
             self._say("The outcome could not be found out. An operator must look; nothing is sent meanwhile.")
         else:
             self._mark("unconfirmed", "reconciliation")
             self._say("The outcome is not known. Looking it up at the downstream; nothing is sent meanwhile.")
         await self._until_nudged(report.pause_seconds)
+
+    async def _rest(self, report: Report) -> None:
+        """Leave the downstream alone for as long as it asked; no signal shortens this."""
+        if report.pause_seconds > 0:
+            self._say(f"Nothing has happened ({report.code}). The next try is in {report.pause_seconds:.0f} s.")
+            await workflow.sleep(report.pause_seconds)
+
+    def _begin_a_new_history_in_time(self) -> None:
+        """Go on under the same id before the history grows too long; all that counts is in the database."""
+        if workflow.info().is_continue_as_new_suggested():
+            workflow.continue_as_new(self._ref)
 
     async def _until_nudged(self, seconds: float) -> None:
         if seconds > 0:

@@ -43,9 +43,9 @@ class Judgement:
 class Report:
     """What an attempt at the effect, or a look at it, came to.
 
-    SETTLE: an outcome is on record, or nothing was sent and `code` says why. VALIDATE: nothing was sent because the
-    gate's last look is too old. RECONCILE: unknown, look (again) after `pause_seconds`. SEND_AGAIN: proven absent,
-    send under the same key after `pause_seconds`. `needs_person` when looking has lasted longer than the contract says.
+    SETTLE: an outcome is on record, or nothing was sent and `code` says why. RECONCILE: unknown, look (again) after
+    `pause_seconds`. VALIDATE, SEND_AGAIN: nothing has happened, go through the gate (again) after `pause_seconds`.
+    `needs_person` when looking has lasted longer than the contract says.
     """
 
     step: Step

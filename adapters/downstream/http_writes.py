@@ -18,7 +18,7 @@ LONGEST_PAUSE_SECONDS = 24 * 3600.0
 """No service sends us away for longer, whatever its header says: what waits for ever looks lost."""
 
 
-def fate_of_failure(error: httpx2.TransportError) -> Effect:
+def fate_of_failure(error: httpx2.RequestError) -> Effect:
     """Without an answer a write is uncertain, unless it provably never left."""
     if isinstance(error, NOT_SENT):
         return Effect.rejected("upstream_unavailable", retryable=True)

@@ -1,13 +1,16 @@
 """The payments provider over HTTP."""
 
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import httpx2
+import structlog
 
 from adapters.downstream.http_writes import fate_of_failure, fate_of_refusal
 from workflows.domain.effect import Dispatch, Effect
 from workflows.domain.errors import CallRefused
+
+log = structlog.get_logger(__name__)
 
 REFUSALS = {
     "amount_exceeds_refundable": "refund_amount_exceeded",
@@ -54,7 +57,7 @@ class Payments:
         headers = {"Idempotency-Key": dispatch.idempotency_key}
         try:
             response = await self._client.post("/v1/refunds", json=payload, headers=headers)
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             return fate_of_failure(error)
         if response.is_success:
             return effect_of(_object(response), body)
@@ -69,6 +72,10 @@ class Payments:
         refunds = found.get("refunds")
         if not isinstance(refunds, list):
             raise CallRefused("upstream_unavailable")
+        if len(refunds) > 1:
+            # That cannot be, and a person must see it: nothing is concluded from it.
+            log.error("several_refunds_for_one_operation", operation_id=dispatch.operation_id, number=len(refunds))
+            return Effect.unknown()
         return effect_of(refunds[0], body) if refunds else None
 
     async def _get(self, path: str) -> dict[str, Any]:
@@ -77,10 +84,11 @@ class Payments:
     async def _read(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         try:
             response = await self._client.request(method, path, **request)
-        except httpx2.TransportError:
+        except httpx2.RequestError:
             raise CallRefused("upstream_unavailable") from None
         if response.is_success:
-            return _object(response)
+            # A page of somebody in between is no answer of the provider.
+            return _object(response) or _unavailable()
         effect = fate_of_refusal(response, REFUSALS)
         raise CallRefused(effect.code if effect.code and not effect.retryable else "upstream_unavailable")
 
@@ -93,6 +101,10 @@ def effect_of(refund: Any, asked: dict[str, Any]) -> Effect:
     if refund.get("status") == "completed" and same:
         return Effect.applied(refund["refund_id"], refund)
     return Effect.unknown(refund["refund_id"])
+
+
+def _unavailable() -> NoReturn:
+    raise CallRefused("upstream_unavailable")
 
 
 def _object(response: httpx2.Response) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _proposals(blocks: list[dict[str, Any]], signal: Signal) -> tuple[Proposal, 
     calls = [(f"/content/{index}", block) for index, block in enumerate(blocks) if _is_call(block, index)]
     proposals = tuple(_proposal(block, path) for path, block in calls)
     require_distinct_ids(proposals, "/content")
-    stop_signal.require_agreement(signal, has_calls=bool(calls), path="/stop_reason")
+    stop_signal.require_agreement(signal, has_calls=bool(calls), path="/stop_reason", table=STOP_REASONS)
     return proposals
 
 

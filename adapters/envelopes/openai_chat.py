@@ -91,7 +91,8 @@ def _proposals(choice: dict[str, Any], message: dict[str, Any], path: str) -> tu
         refuse("refused_response", f"{path}/message/refusal", "refused", "calls or a refusal, not both")
     proposals = tuple(_proposal(call, f"{path}/message/tool_calls/{index}") for index, call in enumerate(calls))
     require_distinct_ids(proposals, f"{path}/message/tool_calls")
-    stop_signal.require_agreement(signal, has_calls=bool(calls), path=f"{path}/finish_reason")
+    reason = f"{path}/finish_reason"
+    stop_signal.require_agreement(signal, has_calls=bool(calls), path=reason, table=FINISH_REASONS)
     return proposals
 
 

@@ -55,6 +55,11 @@ def look_up(table: Mapping[str, Signal], word: Any) -> Signal:
     return table.get(word, UNKNOWN_SIGNAL) if isinstance(word, str) else UNKNOWN_SIGNAL
 
 
+def announcing(table: Mapping[str, Signal]) -> str:
+    """The words beside which calls may stand, for people: "tool_use"."""
+    return " or ".join(word for word, signal in table.items() if signal.calls is not Calls.NEVER)
+
+
 def require_not_broken_off(signal: Signal, path: str) -> None:
     """Refuse a response that was cut, refused or paused, whether or not it holds calls.
 
@@ -66,8 +71,8 @@ def require_not_broken_off(signal: Signal, path: str) -> None:
         refuse(code, path, detail, "a response that ended by itself")
 
 
-def require_agreement(signal: Signal, *, has_calls: bool, path: str) -> None:
-    """Refuse calls that the signal does not announce, and a signal for calls without any.
+def require_agreement(signal: Signal, *, has_calls: bool, path: str, table: Mapping[str, Signal]) -> None:
+    """Refuse calls that the signal does not announce, and a signal for calls without any; `table` is the surface's own.
 
     Raises:
         ResponseRefused: missing_tool_calls or unknown_stop_signal.
@@ -75,4 +80,4 @@ def require_agreement(signal: Signal, *, has_calls: bool, path: str) -> None:
     if signal.calls is Calls.ALWAYS and not has_calls:
         refuse("missing_tool_calls", path, "signal_without_calls", "at least one call")
     if signal.calls is Calls.NEVER and has_calls:
-        refuse("unknown_stop_signal", path, "calls_without_signal", "a signal that announces calls")
+        refuse("unknown_stop_signal", path, "calls_without_signal", announcing(table))

@@ -14,6 +14,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from workflows.domain.errors import StoreUnavailable
+
 MEDIA_TYPE = "application/problem+json"
 
 Handler = Callable[[Request, Any], Awaitable[Response]]
@@ -66,6 +68,7 @@ def answer_with_problems(app: FastAPI) -> None:
         Problem: _on_problem,
         RequestValidationError: _on_invalid_request,
         HTTPException: _on_http_exception,
+        StoreUnavailable: _on_outage,
         Exception: _on_surprise,
     }
     for error, handler in handlers.items():
@@ -92,6 +95,16 @@ async def _on_invalid_request(_: Request, error: RequestValidationError) -> Resp
 async def _on_http_exception(_: Request, error: HTTPException) -> Response:
     code, title = ROUTING.get(error.status_code, ("http_error", HTTPStatus(error.status_code).phrase))
     return Problem(error.status_code, code, title, headers=error.headers).response()
+
+
+async def _on_outage(_: Request, __: StoreUnavailable) -> Response:
+    return Problem(
+        503,
+        "upstream_unavailable",
+        "The store does not answer now.",
+        "The same request may be sent again later; it finds what it has begun.",
+        headers={"Retry-After": "5"},
+    ).response()
 
 
 async def _on_surprise(_: Request, __: Exception) -> Response:

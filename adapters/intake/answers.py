@@ -6,7 +6,7 @@ from typing import Any
 from adapters.intake.ports import Receipt, Registered, Standing
 from adapters.intake.results import told
 from workflows.domain.contract import Contract
-from workflows.domain.errors import ERRORS, OncewardError
+from workflows.domain.errors import OncewardError, entry_of
 from workflows.domain.lifecycle import State
 from workflows.domain.proposal import CallError, CallResult, Proposal, Status
 
@@ -79,7 +79,7 @@ def _open(proposal: Proposal, standing: Standing) -> CallResult:
 
 
 def _refused(proposal: Proposal, found: Registered, code: str) -> CallResult:
-    status = Status.FAILED_RETRYABLE if ERRORS[code].retryable else Status.FAILED_TERMINAL
+    status = Status.FAILED_RETRYABLE if entry_of(code).retryable else Status.FAILED_TERMINAL
     return _failed(proposal, CallError(code, found.details), status)
 
 

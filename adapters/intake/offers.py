@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.envelopes.envelope import Envelope, ToolDefinition
+from adapters.intake.surfaces import envelope_of
 from workflows.domain.catalog import Catalog
-from workflows.domain.errors import ResponseRefused
 from workflows.domain.principal import Principal
 
 
@@ -17,9 +17,8 @@ class Offers:
 
     def to(self, principal: Principal, surface: str) -> list[dict[str, Any]]:
         """The definitions for this principal on this surface; raises `ResponseRefused("unknown_surface")`."""
-        if surface not in self._surfaces:
-            raise ResponseRefused("unknown_surface")
+        envelope = envelope_of(self._surfaces, surface)
         return [
-            self._surfaces[surface].render(ToolDefinition(contract.name, contract.description, contract.schema))
+            envelope.render(ToolDefinition(contract.name, contract.description, contract.schema))
             for contract in self._catalog.offered(principal)
         ]

@@ -12,6 +12,7 @@ from adapters.envelopes.envelope import Envelope, ReadTurn
 from adapters.intake.answers import answer_to
 from adapters.intake.judging import judge
 from adapters.intake.ports import Inbox, Judged, Progress, Receipt, Registered, Standing, Starter, Turn
+from adapters.intake.surfaces import envelope_of
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import ResponseRefused
 from workflows.domain.intent import digest
@@ -20,6 +21,15 @@ from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallResult
 
 log = structlog.get_logger(__name__)
+
+MOST_CALLS = 128
+"""Calls in one response."""
+
+LONGEST_ID = 4096
+"""Characters of a response's or a call's id; some gateways pack a signature into it."""
+
+SHORTEST_START = 1.0
+"""Seconds that a start gets even when the caller would not wait."""
 
 FIRST_LOOK_SECONDS = 0.02
 SLOWEST_LOOK_SECONDS = 0.5
@@ -85,11 +95,11 @@ class Turns:
         Raises:
             ResponseRefused: the response as a whole is unfit; nothing was registered.
         """
-        envelope = self._envelope(order.surface)
+        envelope = envelope_of(self._surfaces, order.surface)
         read = envelope.read(order.response)
         turn = self._judged(principal, order, read)
         registered = await self._inbox.register(turn)
-        await self._start(turn, registered)
+        await self._start(turn, registered, max(order.wait_seconds, SHORTEST_START))
         standings = await self._wait(principal, registered, order)
         results = [
             self._answer(call, found, standings.get(found.operation_id or ""))
@@ -102,29 +112,30 @@ class Turns:
         contract = self._catalog.find(standing.tool) if standing else None
         return answer_to(call.proposal, found, standing, contract, self._now())
 
-    def _envelope(self, surface: str) -> Envelope:
-        if surface not in self._surfaces:
-            raise ResponseRefused("unknown_surface")
-        return self._surfaces[surface]
-
     def _judged(self, principal: Principal, order: TurnOrder, read: ReadTurn) -> Turn:
         request_id = order.request_id or read.request_id
         if not request_id:
             raise ResponseRefused("missing_request_id")
+        _require_bounds(request_id, read)
         calls = [judge(each, position, principal, self._catalog) for position, each in enumerate(read.proposals)]
         lineage = digest([principal.tenant, principal.subject, principal.agent, order.conversation])
         return Turn(principal, order.surface, request_id, calls, lineage)
 
-    async def _start(self, turn: Turn, registered: Sequence[Registered]) -> None:
-        """Start what has just been registered; what this fails to start, the relay or the next delivery will."""
+    async def _start(self, turn: Turn, registered: Sequence[Registered], patience: float) -> None:
+        """Start what is registered; what this fails to start in time, the relay or the next delivery will."""
         starts = [
-            self._start_one(found, call.proposal.tool_name, turn.principal.tenant)
+            asyncio.create_task(self._start_one(found, call.proposal.tool_name, turn.principal.tenant))
             for call, found in zip(turn.calls, registered, strict=True)
-            if found.operation_id and (found.receipt is Receipt.REGISTERED or not found.writes)
+            if found.operation_id and found.receipt is not Receipt.CONFLICT
         ]
-        for outcome in await asyncio.gather(*starts, return_exceptions=True):
-            if isinstance(outcome, BaseException):
-                log.warning("start_left_to_the_relay", failure=type(outcome).__name__)
+        if not starts:
+            return
+        done, late = await asyncio.wait(starts, timeout=patience)
+        for start in late:
+            start.cancel()
+        failures = [type(start.exception()).__name__ for start in done if start.exception()]
+        if failures or late:
+            log.warning("start_left_to_the_relay", failures=failures, late=len(late))
 
     async def _start_one(self, found: Registered, tool: str, tenant: str) -> None:
         start = self._starter.start_write if found.writes else self._starter.start_read
@@ -147,6 +158,14 @@ class Turns:
                 return standings
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 1.5, SLOWEST_LOOK_SECONDS)
+
+
+def _require_bounds(request_id: str, read: ReadTurn) -> None:
+    """A response is kept with every call in it, so neither may be without measure."""
+    if len(read.proposals) > MOST_CALLS:
+        raise ResponseRefused("too_many_calls")
+    if max(map(len, (request_id, *(proposal.call_id for proposal in read.proposals)))) > LONGEST_ID:
+        raise ResponseRefused("id_too_long")
 
 
 def _trace(turn: Turn, registered: Sequence[Registered], results: Sequence[CallResult]) -> None:

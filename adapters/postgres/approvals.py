@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
 from adapters.postgres.engine import Database
-from adapters.postgres.operations import EXECUTOR, locked, step
 from adapters.postgres.rows import NOW
+from adapters.postgres.standing import EXECUTOR, locked, step
 from adapters.postgres.tables import approvals
 from workflows.domain.approval import ApprovalState, Binding, Plea, Question
 from workflows.domain.lifecycle import State
@@ -58,6 +58,11 @@ async def expire(connection: AsyncConnection, operation_id: str) -> None:
     """Close what nobody decided, or used, in time; in the caller's transaction."""
     passed = (approvals.c.operation_id == operation_id) & (approvals.c.expires_at <= NOW)
     await _close(connection, passed, ApprovalState.EXPIRED)
+
+
+async def void_open(connection: AsyncConnection, operation_id: str) -> None:
+    """Take back whatever is still open of an operation that ends; in the caller's transaction."""
+    await _close(connection, approvals.c.operation_id == operation_id, ApprovalState.VOID)
 
 
 async def _close(connection: AsyncConnection, which: Any, state: ApprovalState) -> None:

@@ -1,6 +1,7 @@
 """What the back office reads, and the decisions that it writes."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Select, func, select, tuple_
@@ -17,7 +18,7 @@ from adapters.http.back_office.ports import (
     TimelineEntry,
 )
 from adapters.postgres import rows
-from adapters.postgres.decisions import PostgresDecisions, votes_on
+from adapters.postgres.decisions import PostgresDecisions, Wake, votes_on
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, claims, decisions, events, operations, verdicts
@@ -38,14 +39,15 @@ WAITING = {
     State.MANUAL_REVIEW: "an operator",
 }
 
-Nudge = Callable[[str], Awaitable[None]]
+Nudge = Callable[[Wake], Awaitable[None]]
 
 
 class PostgresBackOffice:
     """Fits `adapters.http.back_office.ports.BackOfficeStore`."""
 
-    def __init__(self, database: Database, nudge: Nudge) -> None:
-        self._database = database
+    def __init__(self, database: Database, nudge: Nudge, titles: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`titles` of tools, by name: what an operation is called while the server has not computed its impact."""
+        self._database, self._titles = database, titles
         self._decisions = PostgresDecisions(database)
         self._nudge = nudge
 
@@ -80,8 +82,8 @@ class PostgresBackOffice:
         self, viewer: Principal, approval_id: str, choice: Choice, reason: str, revision: int, intent_hash: str
     ) -> DecisionOutcome:
         """Count one person's word and wake the operation; a wake-up that is lost comes again from the outbox."""
-        outcome, operation_id = await self._decisions.decide(viewer, approval_id, choice, reason, revision, intent_hash)
-        await self._nudge(operation_id)
+        outcome, wake = await self._decisions.decide(viewer, approval_id, choice, reason, revision, intent_hash)
+        await self._nudge(wake)
         return outcome
 
     async def operations(self, viewer: Principal, state: State | None = None, after: str = "") -> OperationList:
@@ -98,7 +100,7 @@ class PostgresBackOffice:
             shown = (mark.c.operation_id == after) & (mark.c.tenant == viewer.tenant)
             statement = statement.where(select(mark.c.operation_id).where(shown, earlier).exists())
         async with self._database.transaction() as connection:
-            found = [_operation_line(row) for row in await connection.execute(statement.limit(PAGE + 1))]
+            found = [_operation_line(row, self._titles) for row in await connection.execute(statement.limit(PAGE + 1))]
         following = found[PAGE - 1].operation_id if len(found) > PAGE else ""
         return OperationList(tuple(found[:PAGE]), following)
 
@@ -107,7 +109,7 @@ class PostgresBackOffice:
         async with self._database.transaction() as connection:
             statement = _lines(viewer).where(operations.c.operation_id == operation_id)
             row = (await connection.execute(statement)).one_or_none()
-            return None if row is None else await _operation_sheet(connection, row)
+            return None if row is None else await _operation_sheet(connection, row, self._titles)
 
 
 _REQUEST = (
@@ -175,14 +177,14 @@ async def _approval_sheet(connection: AsyncConnection, row: Any) -> ApprovalShee
     )
 
 
-def _operation_line(row: Any) -> OperationLine:
+def _operation_line(row: Any, titles: Mapping[str, str]) -> OperationLine:
     kind, _, name = row.resource.partition(":")
     impact = None if row.impact is None else impact_from(row.impact)
     state = State(row.state)
     return OperationLine(
         operation_id=row.operation_id,
         tool=row.tool,
-        action=row.tool if impact is None else impact.action,
+        action=titles.get(row.tool, row.tool) if impact is None else impact.action,
         resource=Resource(kind, name, row.tenant, "") if impact is None else impact.resource,
         money=None if impact is None else impact.money,
         state=state,
@@ -192,13 +194,14 @@ def _operation_line(row: Any) -> OperationLine:
         agent=row.agent,
         created_at=row.created_at,
         updated_at=row.updated_at,
+        writes=row.writes,
     )
 
 
-async def _operation_sheet(connection: AsyncConnection, row: Any) -> OperationSheet:
+async def _operation_sheet(connection: AsyncConnection, row: Any, titles: Mapping[str, str]) -> OperationSheet:
     claim = await _claim(connection, row.operation_id)
     return OperationSheet(
-        line=_operation_line(row),
+        line=_operation_line(row, titles),
         tool_version=row.tool_version,
         policy_version=(row.clearance or {}).get("policy_version", ""),
         intent_hash=row.intent_hash,

@@ -13,14 +13,22 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
 from adapters.postgres.engine import Database
-from adapters.postgres.operations import EXECUTOR, locked, step
 from adapters.postgres.rows import NOW
+from adapters.postgres.standing import EXECUTOR, locked, step
 from adapters.postgres.tables import approvals, claims
 from adapters.postgres.tables import operations as operations_table
 from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState
 from workflows.domain.claim import Claim, Evidence
 from workflows.domain.effect import Dispatch, Effect, Outcome
-from workflows.domain.errors import AlreadyEnded, ApprovalMissing, ClaimHeld, ClearanceMissing, StaleGeneration
+from workflows.domain.errors import (
+    AlreadyEnded,
+    ApprovalMissing,
+    ClaimHeld,
+    ClearanceMissing,
+    EffectUncertain,
+    LookFirst,
+    StaleGeneration,
+)
 from workflows.domain.intent import idempotency_key
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.reconciliation import Uncertainty
@@ -39,6 +47,9 @@ class PostgresClaims:
             if State(operation.state) in ENDS:
                 raise AlreadyEnded
             held = await _claim(connection, operation_id)
+            if held is not None:
+                _require_open(held)
+            await _use_clearance(connection, operation)
             if held is None:
                 await _first_claim(connection, operation, owner, lease_seconds)
             else:
@@ -46,14 +57,17 @@ class PostgresClaims:
             await _start(connection, operation)
             return await _acquired(connection, operation, owner)
 
-    async def begin_send(self, claim: Claim) -> None:
+    async def begin_send(self, claim: Claim, attempt_seconds: float) -> None:
         """Note that a send begins now; raises `StaleGeneration`."""
         values = {
             "sends": claims.c.sends + 1,
             "first_sent_at": func.coalesce(claims.c.first_sent_at, NOW),
-            "last_sent_at": NOW,
+            # The last moment at which this attempt can leave; its end, once it is known, takes this one's place.
+            "last_sent_at": _from_now(attempt_seconds),
+            "uncertain": True,
         }
-        await self._as_holder(claim, claims.c.lease_until > NOW, values)
+        certain = claims.c.uncertain.is_(False)
+        await self._as_holder(claim, (claims.c.lease_until > NOW) & certain, values)
 
     async def renew(self, claim: Claim, lease_seconds: float) -> None:
         """Prolong a live lease; a lapsed one is lost even if nobody has taken over yet."""
@@ -73,6 +87,13 @@ class PostgresClaims:
             row = await _claim(connection, operation_id)
             return None if row is None else _evidence(row)
 
+    async def prove_absent(self, operation_id: str, seen_generation: int) -> None:
+        """Record that the uncertain send has not happened; see the port."""
+        async with self._database.transaction() as connection:
+            await locked(connection, operation_id)
+            values = {"uncertain": False, "generation": seen_generation + 1, "owner": "evidence"}
+            await _change(connection, _same(operation_id, seen_generation) & (claims.c.lease_until <= NOW), values)
+
     async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
         """Record what was found at the downstream, over any owner, one generation up; see the port."""
         async with self._database.transaction() as connection:
@@ -91,10 +112,22 @@ class PostgresClaims:
             await _change(connection, and_(_held_by(claim), condition), values)
 
 
-async def _first_claim(connection: AsyncConnection, operation: Any, owner: str, lease_seconds: float) -> None:
+def _require_open(held: Any) -> None:
+    if held.outcome is not None:
+        raise AlreadyEnded
+    if held.lease_is_live:
+        raise ClaimHeld
+    if held.uncertain:
+        raise LookFirst
+
+
+async def _use_clearance(connection: AsyncConnection, operation: Any) -> None:
     clearance = await _fresh_clearance(connection, operation)
     if clearance["approval_id"] is not None:
         await _consume(connection, operation, clearance)
+
+
+async def _first_claim(connection: AsyncConnection, operation: Any, owner: str, lease_seconds: float) -> None:
     await connection.execute(
         claims.insert().values(
             operation_id=operation.operation_id,
@@ -121,31 +154,34 @@ async def _fresh_clearance(connection: AsyncConnection, operation: Any) -> dict[
 
 
 async def _consume(connection: AsyncConnection, operation: Any, clearance: dict[str, Any]) -> None:
-    """Use the grant up; it must still be exactly the one that the gate saw."""
-    used = await connection.execute(
-        update(approvals)
-        .where(
-            approvals.c.approval_id == clearance["approval_id"],
-            approvals.c.operation_id == operation.operation_id,
-            approvals.c.state == ApprovalState.GRANTED.value,
-            approvals.c.intent_hash == clearance["intent_hash"],
-            approvals.c.resource_version == clearance["resource_version"],
-            approvals.c.policy_version == clearance["policy_version"],
-            approvals.c.expires_at > NOW,
-        )
-        .values(state=ApprovalState.CONSUMED.value, consumed_generation=1)
+    """Use the grant up; it must still be exactly the one that the gate saw. This operation may have used it before."""
+    exactly = (
+        (approvals.c.approval_id == clearance["approval_id"])
+        & (approvals.c.operation_id == operation.operation_id)
+        & (approvals.c.intent_hash == clearance["intent_hash"])
+        & (approvals.c.resource_version == clearance["resource_version"])
+        & (approvals.c.policy_version == clearance["policy_version"])
+        & (approvals.c.expires_at > NOW)
     )
-    if used.rowcount != 1:
+    usable = approvals.c.state.in_([ApprovalState.GRANTED.value, ApprovalState.CONSUMED.value])
+    before = (
+        await connection.execute(select(approvals.c.state).where(exactly, usable).with_for_update())
+    ).one_or_none()
+    if before is None:
         raise ApprovalMissing
-    approval_id = clearance["approval_id"]
+    if before.state == ApprovalState.GRANTED.value:
+        await _mark_consumed(connection, operation, clearance["approval_id"])
+
+
+async def _mark_consumed(connection: AsyncConnection, operation: Any, approval_id: str) -> None:
+    values = {"state": ApprovalState.CONSUMED.value, "consumed_generation": 1}
+    await connection.execute(update(approvals).where(approvals.c.approval_id == approval_id).values(**values))
     await rows.tell(
         connection, operation.tenant, operation.operation_id, EXECUTOR, "approval.consumed", approval=approval_id
     )
 
 
 async def _take_over(connection: AsyncConnection, held: Any, owner: str, lease_seconds: float) -> None:
-    if held.outcome is not None:
-        raise AlreadyEnded
     values = {"owner": owner, "generation": held.generation + 1, "lease_until": _from_now(lease_seconds)}
     lapsed = and_(_same(held.operation_id, held.generation), claims.c.lease_until <= NOW)
     taken = await connection.execute(update(claims).where(lapsed).values(**values))
@@ -199,7 +235,10 @@ def _recorded(effect: Effect) -> dict[str, Any]:
     values: dict[str, Any] = {"lease_until": NOW, "code": effect.code}
     if effect.reference is not None:
         values["reference"] = effect.reference
-    if effect.outcome is Outcome.UNKNOWN or effect.retryable:
+    if effect.outcome is Outcome.UNKNOWN:
+        return {**values, "last_sent_at": NOW}
+    values["uncertain"] = False
+    if effect.retryable:
         return values
     return {**values, "outcome": effect.outcome.value, "data": rows.as_text(effect.data), "concluded_at": NOW}
 
@@ -210,6 +249,7 @@ def _evidence(row: Any) -> Evidence:
         sends=row.sends,
         sent=Uncertainty(_seconds(row.since_first_send), _seconds(row.since_last_send)),
         lease_is_live=row.lease_is_live,
+        uncertain=row.uncertain,
         effect=_effect(row),
         dispatch=Dispatch(row.operation_id, row.tenant, row.idempotency_key, row.generation),
     )
@@ -235,3 +275,19 @@ def _same(operation_id: str, generation: int) -> ColumnElement[bool]:
 
 def _held_by(claim: Claim) -> ColumnElement[bool]:
     return and_(_same(claim.operation_id, claim.generation), claims.c.owner == claim.owner)
+
+
+async def close(connection: AsyncConnection, operation_id: str, code: str | None) -> None:
+    """Close an operation's claim with a refusal, in the caller's transaction, so that its holder can send no more.
+
+    Raises:
+        EffectUncertain: something was sent that may have happened.
+    """
+    row = await _claim(connection, operation_id)
+    if row is None or row.outcome is not None:
+        return
+    if row.uncertain:
+        raise EffectUncertain
+    nothing = Effect.rejected(code or "internal_error")
+    values = {**_recorded(nothing), "generation": row.generation + 1, "owner": "refusal"}
+    await _change(connection, _same(operation_id, row.generation), values)

@@ -1,6 +1,6 @@
 """A person's word on an approval: one transaction decides, and whoever comes second is told."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -25,6 +25,25 @@ CLOSED_CODES = {
 }
 
 
+@dataclass(frozen=True)
+class Wake:
+    """What it takes to wake an operation's workflow, or to start it again."""
+
+    operation_id: str
+    intent_hash: str
+    tool: str
+    tenant: str
+
+    def named(self) -> dict[str, str]:
+        """For a message of the outbox, which has the operation's id already."""
+        return {"intent_hash": self.intent_hash, "tool": self.tool, "tenant": self.tenant}
+
+
+def nudge_of(approval: Any) -> Wake:
+    """Whom a decision on this question wakes."""
+    return Wake(approval.operation_id, approval.intent_hash, approval.requested_tool, approval.tenant)
+
+
 class PostgresDecisions:
     """Counts decisions."""
 
@@ -33,8 +52,8 @@ class PostgresDecisions:
 
     async def decide(
         self, viewer: Principal, approval_id: str, choice: Choice, reason: str, revision: int, intent_hash: str
-    ) -> tuple[DecisionOutcome, str]:
-        """Count one person's word; returns what came of it and the operation to wake.
+    ) -> tuple[DecisionOutcome, Wake]:
+        """Count one person's word; returns what came of it and whom to wake.
 
         Raises:
             DecisionRefused: the word did not count; see `BackOfficeStore.decide` for the codes and their order.
@@ -44,16 +63,20 @@ class PostgresDecisions:
             _require_approver(viewer, approval)
             earlier = await _vote_of(connection, approval, viewer)
             if earlier is not None and earlier.choice is choice and revision == approval.revision:
-                return replace(await _outcome(connection, approval, earlier), repeated=True), approval.operation_id
+                return replace(await _outcome(connection, approval, earlier), repeated=True), nudge_of(approval)
             _require_open(approval, revision, intent_hash)
             _require_fit(earlier, choice, reason)
             vote = await _cast(connection, approval, viewer, choice, reason)
-            return await _count(connection, approval, vote), approval.operation_id
+            return await _count(connection, approval, vote), nudge_of(approval)
 
 
 async def _locked(connection: AsyncConnection, approval_id: str) -> Any:
     passed = (approvals.c.expires_at <= NOW).label("passed")
-    asked = (operations.c.subject.label("requester"), operations.c.tenant.label("requester_tenant"))
+    asked = (
+        operations.c.subject.label("requester"),
+        operations.c.tenant.label("requester_tenant"),
+        operations.c.tool.label("requested_tool"),
+    )
     statement = (
         select(approvals, passed, *asked)
         .join_from(approvals, operations)
@@ -125,7 +148,7 @@ async def _count(connection: AsyncConnection, approval: Any, vote: Vote) -> Deci
             .where(approvals.c.approval_id == approval.approval_id)
             .values(state=state.value, ended_at=NOW if state is ApprovalState.DENIED else None)
         )
-        await rows.post(connection, approval.operation_id, "nudge")
+        await rows.post(connection, approval.operation_id, "nudge", **nudge_of(approval).named())
     return DecisionOutcome(vote, state, approving, approval.quorum)
 
 

@@ -1,10 +1,17 @@
 """The connection pool of one process."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from workflows.domain.errors import InvalidConfiguration, StoreUnavailable
+
+UNANSWERED = "The database at ONCEWARD_POSTGRES_DSN does not answer, or refuses this role."
 
 
 class Database:
@@ -26,9 +33,28 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
-        """One transaction: committed at the end, rolled back on any error."""
-        async with self.engine.begin() as connection:
-            yield connection
+        """One transaction: committed at the end, rolled back on any error.
+
+        Raises:
+            StoreUnavailable: the database does not answer, or not in time.
+        """
+        try:
+            async with self.engine.begin() as connection:
+                yield connection
+        except (OperationalError, InterfaceError, PoolTimeout) as error:
+            raise StoreUnavailable from error
+
+    async def require(self, seconds: float = 10.0) -> None:
+        """Return once it has answered.
+
+        Raises:
+            InvalidConfiguration: it did not within `seconds`, or it refuses this role.
+        """
+        try:
+            async with asyncio.timeout(seconds), self.transaction():
+                return
+        except (StoreUnavailable, TimeoutError):
+            raise InvalidConfiguration(UNANSWERED) from None
 
     async def close(self) -> None:
         """Give all connections back."""

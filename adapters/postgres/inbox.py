@@ -174,29 +174,19 @@ async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged)
 def _differs(known: Any, turn: Turn, call: Judged) -> bool:
     """The raw proposal, and whoever it was registered for, must be the same.
 
-    A delivery that would be judged otherwise today, because roles or the tool's contract have changed, still finds its
-    operation: what was registered stands.
+    A delivery that would be judged otherwise today, because roles, scopes or the tool's contract have changed, still
+    finds its operation: what was registered stands.
     """
     if known.proposal_hash != call.fingerprint:
         return True
     if known.operation_id is None:
         return False
-    if (known.subject, known.agent) != (turn.principal.subject, turn.principal.agent):
-        return True
-    if known.attached or call.intent is None or known.contract_hash != call.intent.contract_hash:
-        return False
-    return bool(known.intent_hash != call.intent.hash())
+    return (known.subject, known.agent) != (turn.principal.subject, turn.principal.agent)
 
 
 def _known(turn: Turn, call: Judged) -> Any:
-    delivered = (calls.c.proposal_hash, calls.c.refusal, calls.c.operation_id, calls.c.attached)
-    meant = (
-        operations.c.intent_hash,
-        operations.c.contract_hash,
-        operations.c.subject,
-        operations.c.agent,
-        operations.c.writes,
-    )
+    delivered = (calls.c.proposal_hash, calls.c.refusal, calls.c.operation_id)
+    meant = (operations.c.intent_hash, operations.c.subject, operations.c.agent, operations.c.writes)
     return select(*delivered, *meant).join_from(calls, operations, isouter=True).where(_key(turn, call))
 
 

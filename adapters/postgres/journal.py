@@ -3,7 +3,7 @@
 from sqlalchemy import func, update
 
 from adapters.postgres.engine import Database
-from adapters.postgres.operations import locked, step
+from adapters.postgres.standing import locked, step
 from adapters.postgres.tables import handler_calls
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation

@@ -3,22 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
+from adapters.postgres.approvals import void_open
+from adapters.postgres.claims import close
 from adapters.postgres.engine import Database
 from adapters.postgres.spendings import release
+from adapters.postgres.standing import locked, row_of, step
 from adapters.postgres.tables import operations
 from adapters.postgres.tables import verdicts as verdicts_table
 from workflows.domain.approval import Clearance
-from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Verdict, first_refusal
-from workflows.domain.lifecycle import ENDS, NEXT, State, advance
+from workflows.domain.lifecycle import ENDS, NEXT, State
 from workflows.domain.operation import Operation, Settlement
-
-EXECUTOR = "executor"
-"""The actor of everything that no person did."""
 
 
 class PostgresOperations:
@@ -30,7 +29,7 @@ class PostgresOperations:
     async def load(self, operation_id: str) -> Operation:
         """Return the operation; raises `CallRefused("not_found")`."""
         async with self._database.transaction() as connection:
-            return rows.operation_from(await _row(connection, operation_id))
+            return rows.operation_from(await row_of(connection, operation_id))
 
     async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
         """Keep the verdicts, where the first refusal points, and the clearance when there is one."""
@@ -79,22 +78,14 @@ class PostgresOperations:
             return ending
 
 
-async def step(
-    connection: AsyncConnection, tenant: str, operation_id: str, current: State, following: State, **values: Any
-) -> None:
-    """Move one locked operation and tell its timeline, in the caller's transaction."""
-    advance(current, following)
-    await connection.execute(
-        update(operations)
-        .where(operations.c.operation_id == operation_id)
-        .values(state=following.value, updated_at=func.now(), **values)
-    )
-    await rows.tell(connection, tenant, operation_id, EXECUTOR, following.value)
-
-
 async def _write_ending(
     connection: AsyncConnection, tenant: str, operation_id: str, current: State, ending: Settlement
 ) -> None:
+    if ending.state is not State.SUCCEEDED:
+        # Whoever holds the claim, or is about to decide, can do nothing more.
+        await close(connection, operation_id, ending.code)
+        await void_open(connection, operation_id)
+        await release(connection, operation_id)
     await step(
         connection,
         tenant,
@@ -108,22 +99,7 @@ async def _write_ending(
         # What the gate has pointed at stays, unless the ending itself says where.
         **({"details": rows.details_to(ending.details)} if ending.details else {}),
     )
-    if ending.state is not State.SUCCEEDED:
-        await release(connection, operation_id)
     await rows.post(connection, operation_id, "event", what="operation.settled", state=ending.state.value)
-
-
-async def locked(connection: AsyncConnection, operation_id: str) -> Any:
-    """Return the operation's row, locked until the caller's transaction ends."""
-    return await _row(connection, operation_id, lock=True)
-
-
-async def _row(connection: AsyncConnection, operation_id: str, *, lock: bool = False) -> Any:
-    statement = select(operations).where(operations.c.operation_id == operation_id)
-    row = (await connection.execute(statement.with_for_update() if lock else statement)).one_or_none()
-    if row is None:
-        raise CallRefused("not_found")
-    return row
 
 
 def _ending(row: Any) -> Settlement:

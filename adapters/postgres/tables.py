@@ -61,8 +61,10 @@ operations = Table(
     _now("created_at"),
     _now("updated_at"),
     _moment("ended_at"),
+    _now("swept_at"),
     Index("operations_by_tenant", "tenant", text("created_at DESC")),
     Index("operations_by_act", "act_hash", "created_at", postgresql_where=text("writes")),
+    Index("operations_to_sweep", "swept_at", postgresql_where=text("writes AND ended_at IS NULL")),
     Index("open_operations", "state", "created_at", postgresql_where=text("ended_at IS NULL")),
     comment="One logical act: what was meant, by whom, where it stands and how it ended.",
 )
@@ -155,6 +157,7 @@ claims = Table(
     Column("generation", Integer, nullable=False),
     Column("lease_until", DateTime(timezone=True), nullable=False),
     Column("sends", Integer, nullable=False, server_default="0"),
+    Column("uncertain", Boolean, nullable=False, server_default=text("false")),
     _moment("first_sent_at"),
     _moment("last_sent_at"),
     Column("outcome", Text),

@@ -1,6 +1,7 @@
 """Start-or-attach: however often an operation is started, one workflow carries it."""
 
 from datetime import timedelta
+from typing import Any
 
 from temporalio.client import Client
 from temporalio.common import (
@@ -13,7 +14,6 @@ from temporalio.common import (
     WorkflowIDReusePolicy,
 )
 from temporalio.exceptions import ActivityAlreadyStartedError, WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
 
 from workflows import contracts
 from workflows.messages import OperationRef
@@ -35,8 +35,15 @@ class TemporalStarter:
     async def start_write(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Start the operation's workflow, or find it running or done.
 
-        A workflow that failed or was terminated may be started again: what it may do is for the claim to say.
+        A workflow that failed or was terminated is started again: what it may do is for the claim to say.
         """
+        await self._start(operation_id, intent_hash, tool, tenant)
+
+    async def nudge(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
+        """Wake the operation's workflow so that it looks at the database; one that is gone is started again."""
+        await self._start(operation_id, intent_hash, tool, tenant, start_signal=contracts.NUDGE)
+
+    async def _start(self, operation_id: str, intent_hash: str, tool: str, tenant: str, **signal: Any) -> None:
         try:
             await self._client.start_workflow(
                 contracts.EXECUTE_OPERATION,
@@ -47,6 +54,7 @@ class TemporalStarter:
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
                 search_attributes=_attributes(tool, tenant),
                 rpc_timeout=RPC_TIMEOUT,
+                **signal,
             )
         except WorkflowAlreadyStartedError:
             return
@@ -71,15 +79,6 @@ class TemporalStarter:
             )
         except ActivityAlreadyStartedError:
             return
-
-    async def nudge(self, operation_id: str) -> None:
-        """Wake the operation's workflow so that it looks at the database; one that has ended needs no waking."""
-        handle = self._client.get_workflow_handle(operation_id)
-        try:
-            await handle.signal(contracts.NUDGE, rpc_timeout=RPC_TIMEOUT)
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
 
 
 def _attributes(tool: str, tenant: str) -> TypedSearchAttributes:

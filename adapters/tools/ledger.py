@@ -8,9 +8,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field
 
 from adapters.downstream.ledger import Account, Credit, Ledger, engine_for, refusal
+from adapters.postgres_dsn import PostgresDsn
 from adapters.tools.amounts import AmountGiven
 from adapters.tools.family import Family, policy_beside
 from workflows.domain.contract import (
@@ -224,7 +225,7 @@ def _credit(arguments: CreditArguments) -> Credit:
 class LedgerSettings(BaseModel):
     """How to reach the ledger."""
 
-    dsn: SecretStr = Field(description="postgresql://user:password@host:port/database of the ledger")
+    dsn: PostgresDsn = Field(description="postgresql://user:password@host:port/database of the ledger")
 
 
 @asynccontextmanager

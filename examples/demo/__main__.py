@@ -1,5 +1,9 @@
-"""`python -m examples.demo`: exit code 0 when everything held, 1 when something did not, 130 after Ctrl-C."""
+"""The demonstration: real servers, a scripted model, faults, and what came of them.
 
+`python -m examples.demo`: exit code 0 when everything held, 1 when something did not, 130 after Ctrl-C.
+"""
+
+import argparse
 import asyncio
 import shutil
 import signal
@@ -74,4 +78,5 @@ async def _play(state: Path, telling: Telling) -> bool:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m examples.demo", description=__doc__).parse_args()
     sys.exit(main())

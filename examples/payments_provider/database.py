@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import OperationalError, ProgrammingError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.schema import CreateSchema
 
@@ -17,6 +17,10 @@ MAINTENANCE_DATABASE = "postgres"
 
 OPENING_LOCK = 204_301
 """Advisory lock held while the books are opened, so that two providers started at once do not trip each other."""
+
+ANOTHER_WAS_FASTER = frozenset({"42P04", "23505"})
+"""duplicate_database, and what the server says while the other one's creation is not committed yet: a unique_violation
+of its list of databases."""
 
 
 class DatabaseUnreachable(Exception):
@@ -53,8 +57,8 @@ async def _create_database(url: URL) -> None:
     try:
         async with maintenance.connect() as connection:
             await connection.execute(text(f"CREATE DATABASE {name}"))
-    except ProgrammingError as refused:
-        if getattr(refused.orig, "sqlstate", None) != "42P04":  # duplicate_database: another provider was faster
+    except DBAPIError as refused:
+        if getattr(refused.orig, "sqlstate", None) not in ANOTHER_WAS_FASTER:
             raise
     finally:
         await maintenance.dispose()

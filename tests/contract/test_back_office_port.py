@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore, DecisionOutcome
 from adapters.postgres.back_office import PostgresBackOffice
+from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import decisions, outbox
 from tests.support.acts import IMPACT, LEASE_SECONDS, PLEA, binding_of
@@ -139,7 +140,7 @@ def office(request: pytest.FixtureRequest) -> Office:
     return real
 
 
-async def no_nudge(operation_id: str) -> None:
+async def no_nudge(wake: Wake) -> None:
     """A wake-up that gets lost; the outbox has another one."""
 
 
@@ -417,6 +418,21 @@ async def test_one_operation_is_shown_in_full(office: Office) -> None:
 
 
 # -- PostgreSQL alone
+
+
+async def test_a_read_is_told_from_a_write_and_called_by_its_tools_title(
+    postgres_office: PostgresOffice, door_database: Database
+) -> None:
+    caller = replace(CALLER, tenant=postgres_office.tenant)
+    turn = turn_of(lookup("call-1"), refund("call-2"), caller=caller)
+    registered = await postgres_office.bench.inbox.register(turn)
+    store = PostgresBackOffice(door_database, no_nudge, {"get_order": "Look up an order"})
+    told = {}
+    for found in registered:
+        sheet = await store.operation(person(postgres_office), str(found.operation_id))
+        assert sheet is not None
+        told[sheet.line.action] = sheet.line.writes
+    assert told == {"Look up an order": False, "refund_payment": True}
 
 
 async def test_a_decision_puts_its_wake_up_in_the_outbox(postgres_office: PostgresOffice) -> None:

@@ -5,7 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.acts import LEASE_SECONDS, PLEA, asked, binding_of, claimed, cleared, granted, proposed
+from tests.support.acts import (
+    ATTEMPT_SECONDS,
+    LEASE_SECONDS,
+    PLEA,
+    asked,
+    binding_of,
+    claimed,
+    cleared,
+    granted,
+    proposed,
+)
 from tests.support.benches import Bench, Found
 from workflows.domain.approval import ApprovalState, Choice, Clearance
 from workflows.domain.claim import Claim
@@ -16,6 +26,8 @@ from workflows.domain.errors import (
     CallRefused,
     ClaimHeld,
     ClearanceMissing,
+    EffectUncertain,
+    LookFirst,
     StaleGeneration,
 )
 from workflows.domain.gate import Layer, Verdict
@@ -161,13 +173,59 @@ async def test_a_lapsed_lease_gives_the_next_generation(bench: Bench, successor:
     assert second.dispatch.generation == second.generation
 
 
-async def test_the_successor_is_told_of_earlier_sends(bench: Bench) -> None:
+async def test_while_a_send_is_uncertain_nobody_gets_the_claim(bench: Bench) -> None:
     first = await claimed(bench)
-    await bench.claims.begin_send(first)
+    await bench.claims.begin_send(first, ATTEMPT_SECONDS)
     await bench.pass_time(first.operation_id, LEASE + 1)
+    before = await bench.found(first.operation_id)
+    with pytest.raises(LookFirst):
+        await bench.claims.acquire(first.operation_id, "owner-2", LEASE)
+    assert await bench.found(first.operation_id) == before
+
+
+async def test_what_is_proven_absent_may_be_claimed_and_sent_again(bench: Bench) -> None:
+    first = await claimed(bench)
+    await bench.claims.begin_send(first, ATTEMPT_SECONDS)
+    with pytest.raises(StaleGeneration):
+        await bench.claims.prove_absent(first.operation_id, first.generation)
+    await bench.pass_time(first.operation_id, LEASE + 1)
+    await bench.claims.prove_absent(first.operation_id, first.generation)
+    operation = await bench.operations.load(first.operation_id)
+    await bench.operations.record(operation, [Verdict(Layer.RISK)], Clearance(binding_of(operation)))
     second = await bench.claims.acquire(first.operation_id, "owner-2", LEASE)
-    assert second.sends == 1
+    assert (second.generation, second.sends) == (3, 1)
     assert second.sent.since_first_send == pytest.approx(LEASE + 1, abs=5)
+    await bench.claims.begin_send(second, ATTEMPT_SECONDS)
+    await assert_powerless(bench, first)
+
+
+async def test_a_proof_that_is_older_than_the_claim_proves_nothing(bench: Bench) -> None:
+    first = await claimed(bench)
+    await bench.claims.begin_send(first, ATTEMPT_SECONDS)
+    await bench.pass_time(first.operation_id, LEASE + 1)
+    await bench.claims.prove_absent(first.operation_id, first.generation)
+    with pytest.raises(StaleGeneration):
+        await bench.claims.prove_absent(first.operation_id, first.generation)
+
+
+async def test_a_refusal_closes_the_claim_so_that_its_holder_can_send_no_more(bench: Bench) -> None:
+    claim = await claimed(bench)
+    await bench.operations.settle(claim.operation_id, Settlement(State.FAILED_TERMINAL, "approval_stale"))
+    await assert_powerless(bench, claim)
+
+
+async def test_what_was_sent_and_is_uncertain_does_not_end_with_a_refusal(bench: Bench) -> None:
+    claim = await claimed(bench)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
+    with pytest.raises(EffectUncertain):
+        await bench.operations.settle(claim.operation_id, Settlement(State.FAILED_TERMINAL, "approval_stale"))
+    assert (await bench.found(claim.operation_id)).state is State.STARTED
+
+
+async def test_an_operation_that_ends_takes_its_open_question_back(bench: Bench) -> None:
+    operation, _ = await asked(bench)
+    await bench.operations.settle(operation.operation_id, Settlement(State.FAILED_RETRYABLE, "upstream_unavailable"))
+    assert (await bench.found(operation.operation_id)).approvals == (ApprovalState.VOID,)
 
 
 async def test_who_was_taken_over_can_do_nothing_any_more(bench: Bench) -> None:
@@ -195,7 +253,7 @@ async def test_a_lapsed_lease_neither_sends_nor_lives_on(bench: Bench) -> None:
     claim = await claimed(bench)
     await bench.pass_time(claim.operation_id, LEASE + 1)
     with pytest.raises(StaleGeneration):
-        await bench.claims.begin_send(claim)
+        await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     with pytest.raises(StaleGeneration):
         await bench.claims.renew(claim, LEASE)
     assert (await bench.found(claim.operation_id)).claim == (claim.owner, 1, 0)
@@ -207,25 +265,27 @@ async def test_a_renewed_lease_outlives_the_first(bench: Bench) -> None:
     await bench.pass_time(claim.operation_id, LEASE + 1)
     with pytest.raises(ClaimHeld):
         await bench.claims.acquire(claim.operation_id, "owner-2", LEASE)
-    await bench.claims.begin_send(claim)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     assert (await bench.found(claim.operation_id)).claim == (claim.owner, 1, 1)
 
 
 async def test_every_send_is_counted_before_it_is_made(bench: Bench) -> None:
     claim = await claimed(bench)
-    await bench.claims.begin_send(claim)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     await bench.pass_time(claim.operation_id, 5)
-    await bench.claims.begin_send(claim)
     evidence = await bench.claims.evidence(claim.operation_id)
     assert evidence is not None
-    assert evidence.sends == 2
+    assert (evidence.sends, evidence.uncertain) == (1, True)
     assert evidence.sent.since_first_send == pytest.approx(5, abs=3)
-    assert evidence.sent.since_last_send == pytest.approx(0, abs=3)
+    # Until its end is known, the attempt counts as one that may still leave.
+    assert evidence.sent.since_last_send == pytest.approx(5 - ATTEMPT_SECONDS, abs=3)
+    with pytest.raises(StaleGeneration):
+        await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
 
 
 async def test_an_applied_effect_closes_the_claim(bench: Bench) -> None:
     claim = await claimed(bench)
-    await bench.claims.begin_send(claim)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     await bench.claims.conclude(claim, MADE)
     evidence = await bench.claims.evidence(claim.operation_id)
     assert evidence is not None
@@ -248,20 +308,21 @@ async def test_an_effect_that_is_refused_for_good_closes_the_claim(bench: Bench)
 
 async def test_an_unknown_effect_leaves_the_claim_open_and_the_operation_unconfirmed(bench: Bench) -> None:
     claim = await claimed(bench)
-    await bench.claims.begin_send(claim)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     await bench.claims.conclude(claim, Effect.unknown())
     assert (await bench.found(claim.operation_id)).state is State.UNCONFIRMED
     evidence = await bench.claims.evidence(claim.operation_id)
     assert evidence is not None
     assert evidence.effect is None
     assert not evidence.lease_is_live
-    successor = await bench.claims.acquire(claim.operation_id, "owner-2", LEASE)
-    assert (successor.generation, successor.sends) == (2, 1)
+    assert evidence.uncertain
+    with pytest.raises(LookFirst):
+        await bench.claims.acquire(claim.operation_id, "owner-2", LEASE)
 
 
 async def test_an_effect_that_is_refused_for_now_gives_the_lease_back(bench: Bench) -> None:
     claim = await claimed(bench)
-    await bench.claims.begin_send(claim)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     await bench.claims.conclude(claim, RATE_LIMITED)
     assert (await bench.found(claim.operation_id)).state is State.STARTED
     successor = await bench.claims.acquire(claim.operation_id, "owner-2", LEASE)
@@ -280,7 +341,7 @@ async def test_a_conclusion_is_drawn_once(bench: Bench) -> None:
 
 async def test_evidence_outranks_a_live_owner(bench: Bench) -> None:
     claim = await claimed(bench)
-    await bench.claims.begin_send(claim)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     await bench.claims.conclude_by_evidence(claim.operation_id, claim.generation, MADE)
     evidence = await bench.claims.evidence(claim.operation_id)
     assert evidence is not None
@@ -344,7 +405,7 @@ async def test_of_twenty_successors_at_once_exactly_one_takes_over(bench: Bench)
 
 async def test_a_conclusion_and_a_takeover_at_once_leave_one_story(bench: Bench) -> None:
     claim = await claimed(bench)
-    await bench.claims.begin_send(claim)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     await bench.pass_time(claim.operation_id, LEASE + 1)
     concluded, taken = await asyncio.gather(
         bench.claims.conclude(claim, MADE),
@@ -373,7 +434,7 @@ async def assert_refused_without_a_trace(bench: Bench, operation_id: str) -> Non
 
 async def assert_powerless(bench: Bench, claim: Claim) -> None:
     with pytest.raises(StaleGeneration):
-        await bench.claims.begin_send(claim)
+        await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
     with pytest.raises(StaleGeneration):
         await bench.claims.renew(claim, LEASE)
     for effect in (MADE, Effect.unknown(), RATE_LIMITED):
@@ -394,7 +455,7 @@ async def test_evidence_that_nothing_happened_does_not_outrank_a_claim_taken_sin
     nothing = Effect.rejected("upstream_unavailable")
     with pytest.raises(StaleGeneration):
         await bench.claims.conclude_by_evidence(claim.operation_id, claim.generation, nothing)
-    await bench.claims.begin_send(successor)
+    await bench.claims.begin_send(successor, ATTEMPT_SECONDS)
     await bench.claims.conclude(successor, MADE)
     evidence = await bench.claims.evidence(claim.operation_id)
     assert evidence is not None

@@ -6,7 +6,14 @@ from tests.fakes.world import Asked, Held, Kept, World
 from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState, Clearance
 from workflows.domain.claim import Claim, Evidence
 from workflows.domain.effect import Dispatch, Effect, Outcome
-from workflows.domain.errors import AlreadyEnded, ApprovalMissing, ClaimHeld, ClearanceMissing, StaleGeneration
+from workflows.domain.errors import (
+    AlreadyEnded,
+    ApprovalMissing,
+    ClaimHeld,
+    ClearanceMissing,
+    LookFirst,
+    StaleGeneration,
+)
 from workflows.domain.intent import idempotency_key
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.reconciliation import Uncertainty
@@ -23,17 +30,22 @@ class MemoryClaims:
         if kept.operation.state in ENDS:
             raise AlreadyEnded
         held = self._world.claims.get(operation_id)
-        held = self._first(kept, owner) if held is None else self._taken_over(held, owner)
+        if held is not None:
+            self._require_open(held)
+        self._use_clearance(kept)
+        held = self._first(kept, owner) if held is None else replace(held, owner=owner, generation=held.generation + 1)
         held.lease_until = self._world.now + lease_seconds
         self._world.claims[operation_id] = held
         if kept.operation.state is not State.STARTED:
             kept.step(State.STARTED)
         return Claim(operation_id, owner, held.generation, self._dispatch(kept, held), held.sends, self._sent(held))
 
-    async def begin_send(self, claim: Claim) -> None:
+    async def begin_send(self, claim: Claim, attempt_seconds: float) -> None:
         held = self._with_live_lease(claim)
-        held.sends += 1
-        held.last_sent_at = self._world.now
+        if held.uncertain:
+            raise StaleGeneration
+        held.sends, held.uncertain = held.sends + 1, True
+        held.last_sent_at = self._world.now + attempt_seconds
         if held.first_sent_at is None:
             held.first_sent_at = self._world.now
 
@@ -53,7 +65,15 @@ class MemoryClaims:
             return None
         dispatch = self._dispatch(self._world.kept(operation_id), held)
         live = held.lease_until > self._world.now
-        return Evidence(held.generation, held.sends, self._sent(held), live, held.effect, dispatch)
+        return Evidence(held.generation, held.sends, self._sent(held), live, held.uncertain, held.effect, dispatch)
+
+    async def prove_absent(self, operation_id: str, seen_generation: int) -> None:
+        held = self._world.claims.get(operation_id)
+        if held is None or held.generation != seen_generation or held.effect is not None:
+            raise StaleGeneration
+        if held.lease_until > self._world.now:
+            raise StaleGeneration
+        held.owner, held.generation, held.uncertain = "evidence", seen_generation + 1, False
 
     async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
         held = self._world.claims.get(operation_id)
@@ -65,12 +85,22 @@ class MemoryClaims:
         self._record(held, effect)
 
     def _first(self, kept: Kept, owner: str) -> Held:
-        grant = self._grant(kept)
-        if grant is not None:
-            grant.state = ApprovalState.CONSUMED
         operation = kept.operation
         key = idempotency_key(operation.principal.tenant, operation.tool, operation.operation_id)
         return Held(owner, generation=1, lease_until=0.0, idempotency_key=key)
+
+    def _require_open(self, held: Held) -> None:
+        if held.effect is not None:
+            raise AlreadyEnded
+        if held.lease_until > self._world.now:
+            raise ClaimHeld
+        if held.uncertain:
+            raise LookFirst
+
+    def _use_clearance(self, kept: Kept) -> None:
+        grant = self._grant(kept)
+        if grant is not None:
+            grant.state = ApprovalState.CONSUMED
 
     def _grant(self, kept: Kept) -> Asked | None:
         clearance = kept.clearance
@@ -85,19 +115,12 @@ class MemoryClaims:
         if (
             grant is None
             or grant.operation_id != operation_id
-            or grant.state is not ApprovalState.GRANTED
+            or grant.state not in (ApprovalState.GRANTED, ApprovalState.CONSUMED)
             or grant.binding != clearance.binding
             or grant.expires_at <= self._world.now
         ):
             raise ApprovalMissing
         return grant
-
-    def _taken_over(self, held: Held, owner: str) -> Held:
-        if held.effect is not None:
-            raise AlreadyEnded
-        if held.lease_until > self._world.now:
-            raise ClaimHeld
-        return replace(held, owner=owner, generation=held.generation + 1)
 
     def _held_by(self, claim: Claim) -> Held:
         held = self._world.claims.get(claim.operation_id)
@@ -114,7 +137,11 @@ class MemoryClaims:
     def _record(self, held: Held, effect: Effect) -> None:
         held.lease_until = self._world.now
         held.reference = effect.reference or held.reference
-        if effect.outcome is not Outcome.UNKNOWN and not effect.retryable:
+        if effect.outcome is Outcome.UNKNOWN:
+            held.last_sent_at = self._world.now
+            return
+        held.uncertain = False
+        if not effect.retryable:
             held.effect = replace(effect, reference=held.reference)
 
     def _dispatch(self, kept: Kept, held: Held) -> Dispatch:

@@ -84,9 +84,4 @@ class MemoryInbox:
             return True
         stored = self._world.kept(known.operation_id).operation
         caller, owner = turn.principal, stored.principal
-        if (caller.subject, caller.agent) != (owner.subject, owner.agent):
-            return False
-        if known.attached or call.intent is None or call.intent.contract_hash != stored.contract_hash:
-            # Judged otherwise today than when it was registered: what was registered stands.
-            return True
-        return call.intent.hash() == stored.intent_hash
+        return (caller.subject, caller.agent) == (owner.subject, owner.agent)

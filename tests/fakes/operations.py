@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from adapters.intake.ports import Standing
 from tests.fakes.world import Kept, World
-from workflows.domain.approval import Clearance
+from workflows.domain.approval import ApprovalState, Clearance
+from workflows.domain.effect import Effect
+from workflows.domain.errors import EffectUncertain
 from workflows.domain.gate import Verdict
 from workflows.domain.lifecycle import ENDS, NEXT, State
 from workflows.domain.operation import Operation, Settlement
@@ -36,6 +38,8 @@ class MemoryOperations:
         kept = self._world.kept(operation_id)
         if kept.operation.state in ENDS:
             return _ending(kept)
+        if ending.state is not State.SUCCEEDED:
+            self._close(operation_id, ending.code)
         kept.step(ending.state)
         kept.operation = replace(kept.operation, code=ending.code, result=ending.data, reference=ending.reference)
         kept.details, kept.ended_at = ending.details, self._world.now
@@ -43,6 +47,17 @@ class MemoryOperations:
             self._world.spent[operation_id].released = True
         self._world.outbox.append((operation_id, "event"))
         return ending
+
+    def _close(self, operation_id: str, code: str | None) -> None:
+        held = self._world.claims.get(operation_id)
+        if held is not None and held.effect is None:
+            if held.uncertain:
+                raise EffectUncertain
+            held.owner, held.generation, held.lease_until = "refusal", held.generation + 1, self._world.now
+            held.effect = Effect.rejected(code or "internal_error")
+        for asked in self._world.questions(operation_id):
+            if asked.state in (ApprovalState.PENDING, ApprovalState.GRANTED):
+                asked.state = ApprovalState.VOID
 
 
 class MemoryProgress:

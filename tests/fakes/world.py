@@ -73,6 +73,7 @@ class Held:
     sends: int = 0
     first_sent_at: float | None = None
     last_sent_at: float | None = None
+    uncertain: bool = False
     effect: Effect | None = None
     reference: str | None = None
 

@@ -141,6 +141,13 @@ def test_a_busy_port_that_was_asked_for_ends_in_one_sentence(tmp_path: Path, opt
     assert_one_sentence(said)
 
 
+@pytest.mark.parametrize("port", ["99999", "0", "-1"])
+def test_a_number_that_is_no_ports_ends_in_one_sentence(tmp_path: Path, port: str) -> None:
+    code, said = run_to_end("--state", str(tmp_path), f"--port={port}")
+    assert code == 2
+    assert said == f"There is no port {port}; give --port a number from 1 to 65535."
+
+
 def test_a_state_folder_that_cannot_be_made_ends_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     code, said = run_to_end("--state", str(tmp_path / "file" / "state"))
@@ -169,6 +176,8 @@ def test_the_command_shows_links_refuses_a_twin_and_ends_everything_on_sigterm(t
             "back office   http://",
             "console       http://",
             "token --role support",
+            f"-m examples.propose_refund --state {tmp_path}",
+            "/openapi.json",
         ):
             assert word in printed
 
@@ -232,3 +241,14 @@ async def test_the_command_prints_a_token_for_the_issuer_of_that_folder(tmp_path
     done = await asyncio.to_thread(run, "--state", str(tmp_path), *wanted)
     claims = jwt.decode(done.stdout.strip(), options={"verify_signature": False})
     assert (claims["iss"], claims["sub"]) == (issuer, "user-17")
+    assert done.stderr == ""
+
+
+async def test_a_token_with_a_role_that_no_policy_knows_comes_with_a_warning(tmp_path: Path) -> None:
+    async with Stack(tmp_path, table=STAND_INS, only=["issuer"]):
+        pass
+    wanted = ("token", "--role", "nonsense", "--subject", "user-17", "--tenant", "tenant-a")
+    done = await asyncio.to_thread(run, "--state", str(tmp_path), *wanted)
+    claims = jwt.decode(done.stdout.strip(), options={"verify_signature": False})
+    assert claims["roles"] == ["nonsense"]
+    assert done.stderr == "No shipped policy knows the role nonsense; it knows support, viewer.\n"

@@ -1,7 +1,9 @@
-"""The agent loop of the examples, with the official package, the scripted model and the running stack."""
+"""The examples that talk to the running stack: the agent loop with the official package, and the proposed refund."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -11,9 +13,12 @@ from sqlalchemy import select
 from adapters.client import Onceward as Client
 from adapters.postgres.tables import operations
 from examples.agent_loop import converse, words
+from examples.propose_refund import main, propose
 from examples.scripted_model.server import scripted_model
 from tests.support.onceward import Onceward
 from tests.support.waiting import until
+from worker.dev.folder import StateFolder
+from worker.dev.layout import ROOT
 
 
 @pytest.fixture
@@ -66,6 +71,47 @@ async def test_the_client_reads_an_operation_until_its_receipt(onceward: Oncewar
     done = (await door.until_complete("anthropic-messages", response)).results[0]
     operation = await door.operation(operation_id)
     assert (operation.state, operation.reference) == ("succeeded", done.data["refund_id"])
+
+
+async def test_the_request_that_the_readme_shows_is_answered_as_it_stands(onceward: Onceward) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (body,) = re.findall(r"-d '(\{.*?\})'\n", readme, re.DOTALL)
+    answer = await onceward.post(body.encode(), onceward.token(agent=""))
+    assert answer.json()["results"][0]["data"]["order_id"] == "O-17"
+
+
+async def test_a_stranger_is_led_from_a_proposed_refund_to_its_receipt(
+    onceward: Onceward, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proposing = asyncio.create_task(propose(onceward.stack.links.logs.parent))
+    printed: list[str] = []
+
+    async def link() -> str:
+        printed.append(capsys.readouterr().out)
+        return "".join(re.findall(r"http\S+/back-office(/operations/\S+/approval)\n", "".join(printed)))
+
+    page = await until(link, bool)
+    async with onceward.visitor("approver-1") as visitor:
+        assert "Your decision" in (await visitor.page(page)).text
+    operation_id = page.split("/")[2]
+    await onceward.approve(operation_id)
+    await proposing
+    (refund,) = (await onceward.provider.ledger(operation_id))["refunds"]
+    assert capsys.readouterr().out.endswith(f"receipt {refund['refund_id']}\n")
+
+
+def test_a_refund_cannot_be_proposed_before_a_stack_was_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--state", str(tmp_path)]) == 2
+    assert "No stack was started" in capsys.readouterr().err
+
+
+def test_a_stack_that_does_not_run_is_said_to_be_away(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    StateFolder(tmp_path).remember("ports", {"api": 1, "issuer": 1})
+    StateFolder(tmp_path).issuer.mkdir()
+    assert main(["--state", str(tmp_path)]) == 1
+    assert "Is `make dev` running?" in capsys.readouterr().err
 
 
 async def waiting_for_a_person(onceward: Onceward, order_id: str) -> str:

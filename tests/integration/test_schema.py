@@ -58,7 +58,10 @@ UPDATES: dict[str, set[tuple[str, str]]] = {
         *(("ledger_accounts", "balance"), ("ledger_accounts", "version"), ("ledger_fences", "generation")),
         ("spendings", "released_at"),
     },
-    "relay": {("outbox", name) for name in ("due_at", "attempts", "failure", "sent_at", "set_aside_at")},
+    "relay": {
+        *(("outbox", name) for name in ("due_at", "attempts", "failure", "sent_at", "set_aside_at")),
+        ("operations", "swept_at"),
+    },
 }
 """Every column that each role may change; what an operation means, and whose it is, none of them may."""
 

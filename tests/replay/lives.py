@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.workflows.script import DONE, GO, UNCERTAIN, WAIT, Script, broken
-from workflows.messages import Judgement, Report, Step
+from workflows.messages import Ending, Judgement, Report, Step
 
 LOOK = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=30.0)
 REVIEW = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=3600.0, needs_person=True)
@@ -18,5 +18,10 @@ LIVES: dict[str, Callable[[], Script]] = {
     "dead-worker": lambda: Script(validate=[GO], apply=[broken()], reconcile=[broken(), LOOK, DONE]),
     "rate-limited": lambda: Script(validate=[GO], apply=[AGAIN, AGAIN, DONE]),
     "cleared-too-long-ago": lambda: Script(validate=[GO, GO], apply=[Report(Step.VALIDATE), DONE]),
+    "no-end-yet": lambda: Script(
+        validate=[Judgement(Step.SETTLE, "approval_stale")],
+        reconcile=[LOOK, DONE],
+        settle=[Ending("unconfirmed", "reconciliation_pending"), Ending("succeeded")],
+    ),
     "manual-review": lambda: Script(validate=[GO], apply=[UNCERTAIN], reconcile=[LOOK, REVIEW, REVIEW, DONE]),
 }

@@ -14,6 +14,8 @@ from workflows.domain.principal import Principal
 
 LEASE_SECONDS = 12.0
 
+ATTEMPT_SECONDS = 10.0
+
 BINDING = Binding("", "1/pay-17/1", "policy-1")
 """What is bound beside the operation's own intent hash."""
 

@@ -71,7 +71,7 @@ def operation_sheet(operation_id: str = "operation-1", state: State = State.UNCO
         money=REFUND.money,
         state=state,
         code="reconciliation_pending" if state is State.UNCONFIRMED else None,
-        waiting_for="Waits for the next look at the payments provider." if state is State.UNCONFIRMED else "",
+        waiting_for="the next look at the payments provider" if state is State.UNCONFIRMED else "",
         requester="support-7",
         agent="support-agent",
         created_at=NOON - timedelta(minutes=40),

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.back_office.figures import Amount, amount, distance, fingerprint
 from adapters.http.back_office.inert_text import marked, visible
-from adapters.http.back_office.ports import BackOfficeStore
+from adapters.http.back_office.ports import ApprovalReference, BackOfficeStore
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.sign_in import admitted
 from adapters.http.identity import TokenVerifier
@@ -301,6 +301,19 @@ async def test_the_approval_page_shows_the_servers_own_look(house: House, approv
     for shown in ("Still refundable", "₩42,000", "Cannot be undone", "tenant-a", "3f9a 1c22 90be", "0 of 1"):
         assert shown in page
     assert "Money leaves and cannot be called back" in page
+    assert ">2 Mar 2026, 11:42 UTC</time>. No model wrote any of this." in page
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_void_approval_says_why_whoever_has_approved_it(
+    house: House, approver: Browser, approved: bool
+) -> None:
+    if approved:
+        await approver.decide("approve")
+    sheet = house.store.approvals["approval-1"]
+    house.store.ask(replace(sheet, approval=replace(sheet.approval, state=ApprovalState.VOID)))
+    page = (await approver.get(PAGE)).text
+    assert "What it asked about has changed since; nothing was sent." in page
 
 
 async def test_another_tenants_approval_is_absent_to_read_and_to_decide(house: House, approver: Browser) -> None:
@@ -337,6 +350,45 @@ async def test_the_operation_page_tells_the_whole_story(house: House, approver: 
     for shown in ("Fits the business rules", "Ask a person", "Approved and used", PAGE):
         assert shown in page
     assert 'href="http://localhost:8233/w/operation-1"' in page
+
+
+async def test_a_read_that_succeeded_claims_no_effect_and_leads_to_no_workflow(house: House, approver: Browser) -> None:
+    read = operation_sheet(state=State.SUCCEEDED)
+    house.store.record(replace(read, line=replace(read.line, writes=False), reference=None, idempotency_key=""))
+    page = (await approver.get("/back-office/operations/operation-1")).text
+    assert "It was read. Nothing was changed." in page
+    for absent in ("It happened once", "Receipt", "Generation", "Key sent", "workflow console"):
+        assert absent not in page
+
+
+async def test_what_an_operation_waits_for_is_said_as_a_sentence(house: House, approver: Browser) -> None:
+    house.store.record(operation_sheet())
+    for path in ("operations", "operations/operation-1"):
+        page = (await approver.get(f"/back-office/{path}")).text
+        assert "Waits for the next look at the payments provider" in page
+
+
+@pytest.mark.parametrize("state", [State.FAILED_TERMINAL, State.FAILED_RETRYABLE])
+async def test_what_ended_without_effect_promises_no_receipt(house: House, approver: Browser, state: State) -> None:
+    house.store.record(replace(operation_sheet(state=state), reference=None, idempotency_key=""))
+    page = (await approver.get("/back-office/operations/operation-1")).text
+    assert "Receipt" not in page
+    assert "None yet" not in page
+    assert '<dt>Key sent</dt><dd class="id">—</dd>' in page
+
+
+async def test_whoever_knows_the_operation_only_is_led_to_its_newest_approval(house: House, approver: Browser) -> None:
+    sheet = operation_sheet()
+    newer = ApprovalReference("approval-2", 2, ApprovalState.PENDING)
+    house.store.record(replace(sheet, approvals=(newer, *sheet.approvals)))
+    house.store.record(replace(operation_sheet("operation-2"), approvals=()))
+    house.store.record(operation_sheet("operation-b"), "tenant-b")
+    led = {
+        name: await approver.get(f"/back-office/operations/{name}/approval") for name in ("operation-1", "operation-2")
+    }
+    assert led["operation-1"].headers["location"] == "/back-office/approvals/approval-2"
+    assert led["operation-2"].headers["location"] == "/back-office/operations/operation-2"
+    assert (await approver.get("/back-office/operations/operation-b/approval")).status_code == 404
 
 
 @pytest.mark.parametrize("state", list(State))
@@ -700,7 +752,16 @@ def test_an_amount_is_written_with_the_digits_of_its_currency(money: Money, figu
 
 @pytest.mark.parametrize(
     ("delta", "words"),
-    [({"seconds": 30}, "in less than a minute"), ({"hours": 1}, "in 1 hour"), ({"days": -3}, "3 days ago")],
+    [
+        ({"seconds": 30}, "in less than a minute"),
+        ({"seconds": -61}, "1 minute ago"),
+        ({"minutes": 59, "seconds": 45}, "in 1 hour"),
+        ({"hours": 1}, "in 1 hour"),
+        ({"hours": 23, "minutes": 50}, "in 1 day"),
+        ({"days": 2, "hours": 23, "minutes": 45}, "in 3 days"),
+        ({"days": 2, "hours": 5}, "in 2 days"),
+        ({"days": -3}, "3 days ago"),
+    ],
 )
 def test_times_are_told_as_distances(delta: dict[str, float], words: str) -> None:
     assert distance(NOON + timedelta(**delta), NOON) == words

@@ -1,6 +1,7 @@
 """The development issuer: one key, codes that work once, and only for this machine."""
 
 import hashlib
+import re
 import stat
 from base64 import urlsafe_b64encode
 from pathlib import Path
@@ -13,13 +14,21 @@ import pytest
 
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
+from adapters.tools.family import families
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
+from worker.dev.people import AGENT_ROLES
+from worker.docs import shipped_tools
 from workflows.domain.principal import Principal
 
 URL = "http://localhost:8400"
 BACK = "http://localhost:8000/back-office/sign-in/callback"
 VERIFIER = "v" * 64
 CHALLENGE = urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+
+
+def test_the_roles_of_agents_are_those_that_the_shipped_policies_know() -> None:
+    policies = "".join(family.policy for family in families(shipped_tools()))
+    assert set(AGENT_ROLES) == set(re.findall(r'Role::"([^"]+)"', policies))
 
 
 class HandClock:

@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from worker.dev.errors import PortTaken
+from worker.dev.errors import NoSuchPort, PortForbidden, PortTaken
 from worker.dev.ports import HOST, NAMES, RANGE, find, is_free, settle
 
 
@@ -39,6 +39,18 @@ def test_a_port_that_was_asked_for_is_not_given_to_another_name() -> None:
 def test_a_taken_port_that_was_asked_for_is_refused_with_its_option() -> None:
     with pytest.raises(PortTaken, match=r"Port 8233 is in use .* --console-port"):
         settle({}, {"console": 8233}, free=lambda _: False)
+
+
+@pytest.mark.parametrize("port", [-1, 0, 65_536, 99_999])
+def test_a_number_that_is_no_ports_is_refused_with_its_option(port: int) -> None:
+    with pytest.raises(NoSuchPort, match=r"There is no port .* --port a number from 1 to 65535"):
+        settle({}, {"api": port})
+
+
+def test_a_port_that_this_user_may_not_have_is_not_said_to_be_in_use() -> None:
+    with pytest.raises(PortForbidden, match=r"Port 80 is not permitted .* --port") as refused:
+        settle({}, {"api": 80}, free=lambda _: False, permitted=lambda _: False)
+    assert "in use" not in str(refused.value)
 
 
 def test_one_port_cannot_be_asked_for_twice() -> None:

@@ -87,6 +87,33 @@ def test_a_word_outside_the_table_announces_no_calls(word: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("surface", "response", "expected"),
+    [
+        (
+            "anthropic-messages",
+            {"content": [{"type": "tool_use", "id": "c", "name": "n", "input": {}}], "stop_reason": "end_turn"},
+            "tool_use",
+        ),
+        (
+            "openai-chat",
+            {
+                "message": {"tool_calls": [{"id": "c", "function": {"name": "n", "arguments": "{}"}}]},
+                "finish_reason": "soon_to_be_invented",
+            },
+            "tool_calls or function_call or stop",
+        ),
+    ],
+)
+def test_calls_without_their_signal_are_refused_with_the_signals_that_this_surface_has(
+    surface: str, response: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(ResponseRefused) as refused:
+        SURFACES[surface].read(response)
+    assert refused.value.code == "unknown_stop_signal"
+    assert [detail.expected for detail in refused.value.details] == [expected]
+
+
+@pytest.mark.parametrize(
     "code",
     [
         "incomplete_response",

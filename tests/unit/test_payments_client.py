@@ -191,6 +191,22 @@ async def test_an_order_is_absent_only_when_the_provider_says_so(
 
 
 async def test_an_id_never_becomes_another_path() -> None:
-    provider = ScriptedProvider(httpx2.Response(200, json={}))
+    provider = ScriptedProvider(httpx2.Response(200, json={"order_id": "?"}))
     await client_of(provider).order("../admin?x=1#y")
     assert provider.asked[0].url.raw_path == b"/v1/orders/..%2Fadmin%3Fx%3D1%23y"
+
+
+@pytest.mark.parametrize("page", [b"<html>maintenance</html>", b"[]", b"{}", b""])
+async def test_a_page_of_somebody_in_between_is_no_answer_about_an_order(page: bytes) -> None:
+    with pytest.raises(CallRefused) as refused:
+        await client_of(ScriptedProvider(httpx2.Response(200, content=page))).order("O-17")
+    assert refused.value.code == "upstream_unavailable"
+
+
+async def test_two_refunds_under_one_operation_prove_nothing() -> None:
+    made = {"refund_id": "rf-1", "status": "completed", "quote_id": "qt-1", "amount": 1, "currency": "KRW"}
+    provider = ScriptedProvider(httpx2.Response(200, json={"refunds": [made, made | {"refund_id": "rf-2"}]}))
+    body = {"quote_id": "qt-1", "amount": 1, "currency": "KRW"}
+    found = await client_of(provider).find_refund(body, Dispatch("op_1", "tenant-a", "key", 1))
+    assert found is not None
+    assert found.outcome is Outcome.UNKNOWN

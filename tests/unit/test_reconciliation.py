@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workflows.domain.contract import Idempotency, Recovery
 from workflows.domain.effect import Effect
-from workflows.domain.reconciliation import Conclusion, Uncertainty, conclude, pause_before_look
+from workflows.domain.reconciliation import Conclusion, Uncertainty, conclude, pause_before_send
 
 RECOVERY = Recovery(settle_seconds=30.0, key_lifetime_seconds=3600.0)
 FORGETFUL = Recovery(settle_seconds=30.0, key_lifetime_seconds=None)
@@ -94,6 +94,6 @@ def test_without_a_key_or_a_fence_nothing_is_ever_sent_twice(
     assert conclude(None, idempotency, recovery, Uncertainty(first, last)) is STILL_UNKNOWN
 
 
-def test_looks_become_rarer_up_to_a_minute() -> None:
-    assert [pause_before_look(look) for look in range(8)] == [1, 2, 4, 8, 16, 32, 60, 60]
-    assert pause_before_look(10**6) == 60
+def test_sends_become_rarer_and_outlast_an_outage_of_minutes() -> None:
+    assert [pause_before_send(sends) for sends in range(6)] == [5, 20, 80, 300, 300, 300]
+    assert pause_before_send(10**6) == 300

@@ -75,6 +75,11 @@ def test_a_missing_setting_is_named_with_what_it_should_be(
         (WorkerSettings, TEMPORAL, "POLICY_UNASKED_UP_TO", f'["{SECRET}"]'),
         (WorkerSettings, TEMPORAL, "POLICY_UNASKED_UP_TO", SECRET),
         (WorkerSettings, TEMPORAL, "LOG_FORMAT", SECRET),
+        *((kind, values, "POSTGRES_DSN", f"nonsense-{SECRET}") for kind, values in COMPLETE),
+        (MigrateSettings, {}, "POSTGRES_DSN", f"mysql://root:{SECRET}@127.0.0.1/onceward"),
+        (MigrateSettings, {}, "POSTGRES_DSN", f"postgresql://root:{SECRET}@127.0.0.1"),
+        (MigrateSettings, {}, "POSTGRES_DSN", f"postgresql://root:{SECRET}@127.0.0.1:port/onceward"),
+        (RelaySettings, TEMPORAL, "READY_FILE", f"/no/such/folder/{SECRET}"),
         (ApiSettings, API, "SESSION_SECRET", "short"),
         (ApiSettings, API, "API_PORT", SECRET),
         (ApiSettings, API, "API_PORT", "65536"),
@@ -92,10 +97,10 @@ def test_an_unfit_setting_is_named_and_its_value_is_not(
     assert "Traceback" not in told
 
 
-def test_every_fault_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_fault_is_named_at_once_on_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     told = sentence(monkeypatch, WorkerSettings, {})
     for name in TEMPORAL:
-        assert f"ONCEWARD_{name}" in told
+        assert f"\n  ONCEWARD_{name} (expected " in told
 
 
 def test_a_secret_is_not_shown_when_settings_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,11 +92,11 @@ async def test_a_refused_call_is_not_started(intake: Intake) -> None:
     assert answer.complete
 
 
-async def test_a_redelivered_write_is_left_to_the_relay_and_a_read_is_started_anew(intake: Intake) -> None:
+async def test_a_redelivery_starts_again_whatever_nobody_may_be_carrying_any_more(intake: Intake) -> None:
     calls = call("get_order", ORDER, "read"), call("refund_payment", REFUND, "write")
     read, write = (result.operation_id for result in (await intake.take(*calls)).results)
     await intake.take(*calls)
-    assert intake.started == ([write], [read, read])
+    assert intake.started == ([write, write], [read, read])
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ async def test_a_write_is_never_started_as_a_read(intake: Intake, later: dict[st
     (first,) = (await intake.take(write)).results
     (again,) = (await intake.take(write, **later)).results
     assert again.operation_id == first.operation_id
-    assert intake.started == ([first.operation_id], [])
+    assert intake.started == ([first.operation_id] * 2, [])
 
 
 async def test_a_start_that_fails_is_no_failure_of_the_turn(intake: Intake) -> None:
@@ -192,8 +192,11 @@ async def test_patience_ends(intake: Intake) -> None:
     assert intake.clock == pytest.approx(4.0, abs=1)
 
 
-async def test_an_unknown_surface_is_refused(intake: Intake) -> None:
-    turns = Turns({}, CATALOG, MemoryInbox(intake.world), intake.starter, MemoryProgress(intake.world), lambda: 0.0)
+async def test_an_unknown_surface_is_refused_with_the_names_of_those_that_there_are(intake: Intake) -> None:
+    turns = Turns(
+        SURFACES, CATALOG, MemoryInbox(intake.world), intake.starter, MemoryProgress(intake.world), lambda: 0.0
+    )
     with pytest.raises(ResponseRefused) as refused:
-        await turns.take(CALLER, TurnOrder("anthropic-messages", {}))
+        await turns.take(CALLER, TurnOrder("carrier-pigeon", {}))
     assert refused.value.code == "unknown_surface"
+    assert [detail.expected for detail in refused.value.details] == ["anthropic-messages or openai-chat"]

@@ -78,11 +78,35 @@ async def test_a_dead_worker_is_no_failed_write(time_skipping: WorkflowEnvironme
     assert script.called == ["validate", "apply", "reconcile", "settle"]
 
 
-async def test_what_is_proven_absent_is_sent_again(time_skipping: WorkflowEnvironment) -> None:
+async def test_what_is_proven_absent_goes_through_the_gate_again_before_it_is_sent_again(
+    time_skipping: WorkflowEnvironment,
+) -> None:
     again = Report(Step.SEND_AGAIN, "proven_absent", pause_seconds=2.0)
     script = Script(validate=[GO], apply=[UNCERTAIN, DONE], reconcile=[again])
     assert await outcome(time_skipping, script) == Ending("succeeded")
-    assert script.called == ["validate", "apply", "reconcile", "apply", "settle"]
+    assert script.called == ["validate", "apply", "reconcile", "validate", "apply", "settle"]
+
+
+async def test_no_signal_shortens_the_rest_that_the_downstream_asked_for(time_skipping: WorkflowEnvironment) -> None:
+    script = Script(validate=[GO], apply=[Report(Step.SEND_AGAIN, "rate_limited", pause_seconds=600.0), DONE])
+    async with running(time_skipping, script) as handle:
+        await script.reached("apply")
+        begun = await time_skipping.get_current_time()
+        for _ in range(5):
+            await handle.signal(ExecuteOperation.nudge)
+        assert await handle.result() == Ending("succeeded")
+        assert (await time_skipping.get_current_time() - begun).total_seconds() >= 600
+    assert script.called.count("apply") == 2
+
+
+async def test_an_end_that_is_none_is_followed_by_looking(time_skipping: WorkflowEnvironment) -> None:
+    script = Script(
+        validate=[Judgement(Step.SETTLE, "approval_stale")],
+        reconcile=[DONE],
+        settle=[Ending("unconfirmed", "reconciliation_pending"), Ending("succeeded")],
+    )
+    assert await outcome(time_skipping, script) == Ending("succeeded")
+    assert script.called == ["validate", "settle", "reconcile", "settle"]
 
 
 async def test_a_clearance_that_is_too_old_sends_the_operation_back_to_the_gate(

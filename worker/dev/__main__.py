@@ -12,6 +12,7 @@ from worker.dev.children import TABLE
 from worker.dev.errors import NothingStarted, StackError
 from worker.dev.folder import StateFolder
 from worker.dev.layout import AUDIENCE
+from worker.dev.people import AGENT_ROLES
 from worker.dev.ports import HOST
 from worker.dev.progress import Terminal, welcome
 from worker.dev.stack import Stack
@@ -39,9 +40,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, help="of the door and the back office (default: found, then kept)")
     parser.add_argument("--console-port", type=int, help="of the Temporal console (default: found, then kept)")
     token = parser.add_subparsers(dest="action").add_parser("token", help="print a bearer token")
-    token.add_argument("--role", action="append", required=True, help="may be given several times")
+    roles = f"{' or '.join(AGENT_ROLES)}; may be given several times"
+    token.add_argument("--role", action="append", required=True, help=roles)
     token.add_argument("--subject", required=True, help="whom the token speaks for")
-    token.add_argument("--tenant", required=True, help="the tenant that it belongs to")
+    token.add_argument("--tenant", required=True, help="the tenant that it belongs to, such as tenant-a")
     return parser
 
 
@@ -69,7 +71,7 @@ async def _run(asked: argparse.Namespace, table: Sequence[Child]) -> None:
     progress.note("Starting Onceward:")
     chosen = {"port": asked.port, "console_port": asked.console_port}
     async with Stack(asked.state, table=table, progress=progress, **chosen) as stack:
-        progress.note(welcome(stack.links, _token_command(asked.state)))
+        progress.note(welcome(stack.links, _token_command(asked.state), _approval_command(asked.state)))
         try:
             await stack.wait()
         finally:
@@ -77,11 +79,19 @@ async def _run(asked: argparse.Namespace, table: Sequence[Child]) -> None:
 
 
 def _token_command(state: Path) -> str:
+    return f"{_module('worker.dev', state)} token --role support --subject user-17 --tenant tenant-a"
+
+
+def _approval_command(state: Path) -> str:
+    return _module("examples.propose_refund", state)
+
+
+def _module(name: str, state: Path) -> str:
     """As it can be copied into the same shell, whichever Python is the first on its path."""
     here = Path(sys.executable)
     python = here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else here
     elsewhere = "" if state == DEFAULT_STATE else f" --state {state}"
-    return f"{python} -m worker.dev{elsewhere} token --role support --subject user-17 --tenant tenant-a"
+    return f"{python} -m {name}{elsewhere}"
 
 
 def _token(asked: argparse.Namespace) -> int:
@@ -92,6 +102,8 @@ def _token(asked: argparse.Namespace) -> int:
     port = folder.recall("ports").get("issuer")
     if port is None:
         raise NothingStarted(folder.root)
+    for role in sorted(set(asked.role) - set(AGENT_ROLES)):
+        print(f"No shipped policy knows the role {role}; it knows {', '.join(AGENT_ROLES)}.", file=sys.stderr)
     whom = {"subject": asked.subject, "tenant": asked.tenant}
     print(mint(folder.issuer, issuer=f"http://{HOST}:{port}", audience=AUDIENCE, roles=asked.role, **whom))
     return 0

@@ -5,6 +5,8 @@ StackError
 │   ├── StateFolderInUse
 │   ├── StateFolderUnwritable
 │   ├── PortTaken
+│   ├── PortForbidden
+│   ├── NoSuchPort
 │   ├── MissingBinary
 │   ├── BrokenData
 │   ├── CannotLeaveRoot
@@ -15,6 +17,8 @@ StackError
 
 from collections.abc import Sequence
 from pathlib import Path
+
+LAST_PORT = 65_535
 
 
 class StackError(Exception):
@@ -52,6 +56,22 @@ class PortTaken(Unusable):
         super().__init__(
             f"Port {port} is in use by another program; give {option} another number, or leave it out and one is found."
         )
+
+
+class PortForbidden(Unusable):
+    """The system keeps this port for others than whoever starts the stack."""
+
+    def __init__(self, port: int, option: str) -> None:
+        super().__init__(
+            f"Port {port} is not permitted to this user (below 1024 it takes root); give {option} a higher number."
+        )
+
+
+class NoSuchPort(Unusable):
+    """The number that was given is no port's."""
+
+    def __init__(self, port: int, option: str) -> None:
+        super().__init__(f"There is no port {port}; give {option} a number from 1 to {LAST_PORT}.")
 
 
 class MissingBinary(Unusable):

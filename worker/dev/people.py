@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+AGENT_ROLES = ("support", "viewer")
+"""The roles of agents that the shipped policies know."""
+
 
 @dataclass(frozen=True)
 class Person:

@@ -71,16 +71,20 @@ def timed(progress: Progress, what: str) -> Iterator[None]:
     progress.done(time.monotonic() - began)
 
 
-def welcome(links: Links, token_command: str) -> str:
+def welcome(links: Links, token_command: str, approval_command: str) -> str:
     """The block of links that stays on the screen."""
     return "\n".join(
         (
             "",
             "Onceward is up.",
             f"  door          {links.door}",
+            f"  API           {links.door}/openapi.json",
             f"  back office   {links.back_office}",
             f"  console       {links.console}",
             f"  logs          {links.logs}",
+            "",
+            "To see an approval:",
+            f"  {approval_command}",
             "",
             "A token for an agent:",
             f"  {token_command}",

@@ -50,7 +50,8 @@ class Stack:
         self._folder = StateFolder(state)
         self._table = {child.name: child for child in table}
         self._only = tuple(self._table) if only is None else tuple(name for name in self._table if name in only)
-        self._asked = {name: number for name, number in (("api", port), ("console", console_port)) if number}
+        asked = {"api": port, "console": console_port}
+        self._asked = {name: number for name, number in asked.items() if number is not None}
         self._restart = restart
         self._progress = progress or Silence()
         self._binaries = binaries

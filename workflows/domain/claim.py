@@ -23,11 +23,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is on record about the effect: `effect` once concluded, the claim's sends so far."""
+    """What is on record about the effect: `effect` once concluded, the claim's sends so far.
+
+    `uncertain`: the last send may have happened; as long as it is, nothing more may be sent.
+    """
 
     generation: int
     sends: int
     sent: Uncertainty
     lease_is_live: bool
+    uncertain: bool
     effect: Effect | None
     dispatch: Dispatch = field(repr=False)

@@ -9,9 +9,12 @@
     ├── ClaimRefused           the right to make the effect was not granted
     │   ├── ClaimHeld          somebody else holds it now
     │   ├── StaleGeneration    it was ours and is no longer
+    │   ├── LookFirst          an earlier send is uncertain; nothing may be sent before it is found out
     │   ├── ClearanceMissing   the gate has not let this pass lately
     │   ├── ApprovalMissing    no granted approval is bound to this very intent
     │   └── AlreadyEnded       the operation has its terminal result
+    ├── EffectUncertain        the operation cannot end: what was sent may have happened
+    ├── StoreUnavailable       our own database does not answer
     ├── DecisionRefused        an approver's decision did not count
     └── InvalidConfiguration   the process must not start
 
@@ -84,6 +87,8 @@ ERRORS: dict[str, ErrorEntry] = {
         _N, _A.CHOOSE_OTHER_TOOL, "The response holds a call of a kind that is not carried out here."
     ),
     "unknown_surface": ErrorEntry(_N, _A.DO_NOT_RETRY, "There is no such surface."),
+    "too_many_calls": ErrorEntry(_N, _A.PROPOSE_AGAIN, "The response holds more calls than one turn may have."),
+    "id_too_long": ErrorEntry(_N, _A.DO_NOT_RETRY, "An id of the response or of a call is longer than any provider's."),
     "missing_request_id": ErrorEntry(_N, _A.DO_NOT_RETRY, "The response has no id of its own; hand in a request_id."),
     # ── one call, before anything starts ──
     "invalid_arguments_json": ErrorEntry(_N, _A.FIX_ARGUMENTS, "The arguments are not strict JSON."),
@@ -171,6 +176,11 @@ def declare(rules: Mapping[str, ErrorEntry]) -> None:
             raise InvalidConfiguration(f"The error code {code} is declared twice with two meanings.")
 
 
+def entry_of(code: str) -> ErrorEntry:
+    """The catalogue's entry; a code that it does not know is told as an internal error."""
+    return ERRORS.get(code, ERRORS["internal_error"])
+
+
 @dataclass(frozen=True)
 class Detail:
     """Where a call is at fault and what was expected there, never what was received.
@@ -244,6 +254,12 @@ class StaleGeneration(ClaimRefused):
     code = "stale_generation"
 
 
+class LookFirst(ClaimRefused):
+    """An earlier send is uncertain; before it is found out nothing may be sent."""
+
+    code = "reconciliation_pending"
+
+
 class ClearanceMissing(ClaimRefused):
     """The gate has not let this operation pass lately; it must look (again) first."""
 
@@ -260,6 +276,18 @@ class AlreadyEnded(ClaimRefused):
     """The operation has its terminal result, or its effect is recorded."""
 
     code = "already_ended"
+
+
+class EffectUncertain(OncewardError):
+    """The operation cannot end with a refusal: something was sent, and it may have happened."""
+
+    code = "reconciliation_pending"
+
+
+class StoreUnavailable(OncewardError):
+    """Our own database does not answer, or not in time; what was begun is rolled back."""
+
+    code = "upstream_unavailable"
 
 
 class DecisionRefused(OncewardError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from workflows.domain.errors import ERRORS, CorrelationBroken, Detail
+from workflows.domain.errors import CorrelationBroken, Detail, entry_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class CallError:
 
     def as_json(self) -> dict[str, Any]:
         """The envelope a model reads: code, kind, what it means, what to do next, and where to ask."""
-        entry = ERRORS[self.code]
+        entry = entry_of(self.code)
         body: dict[str, Any] = {
             "code": self.code,
             "kind": entry.kind.value,

@@ -53,6 +53,9 @@ def repeat_is_harmless(idempotency: Idempotency, recovery: Recovery, sent: Uncer
     return (sent.since_first_send or 0.0) < recovery.key_lifetime_seconds
 
 
-def pause_before_look(look: int) -> float:
-    """Seconds to wait before look number `look` (0-based): 1, 2, 4 … 60."""
-    return float(min(60, 2 ** min(look, 6)))
+def pause_before_send(sends: int) -> float:
+    """Seconds before a refused-for-now write is sent again, after `sends` earlier ones: 5, 20, 80, 300.
+
+    Five sends thus outlast an outage of several minutes.
+    """
+    return float(min(300, 5 * 4 ** min(sends, 5)))

@@ -88,7 +88,11 @@ def _approval_routes(approvals: ApprovalPages) -> list[Route]:
 
 
 def _operation_routes(operations: OperationPages) -> list[Route]:
-    return [Route("/operations", operations.index), Route("/operations/{id}", operations.show)]
+    return [
+        Route("/operations", operations.index),
+        Route("/operations/{id}", operations.show),
+        Route("/operations/{id}/approval", operations.approval),
+    ]
 
 
 def _sign_in_routes(sign_in: SignIn) -> list[Route]:

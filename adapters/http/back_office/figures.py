@@ -1,5 +1,6 @@
 """Amounts, times and fingerprints, written for people."""
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Context, Decimal, localcontext
@@ -14,7 +15,8 @@ LOCALE = "en_US"
 EXACT = Context(prec=100)
 """Every digit is kept, however large the amount."""
 
-STEPS = ((86400, "day"), (3600, "hour"), (60, "minute"))
+UNITS = ((60, "minute", 60), (3600, "hour", 24), (86400, "day", float("inf")))
+"""Seconds of each unit, its name, and how many of it make one of the next."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,13 @@ def exact_moment(at: datetime) -> str:
 
 
 def span(seconds: float) -> str:
-    """A length of time in its largest whole unit: "3 hours"."""
-    for size, name in STEPS:
-        if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {name}" + ("s" if count != 1 else "")
-    return "less than a minute"
+    """A length of time in its largest unit, rounded to the nearest: "3 hours"."""
+    if seconds < 60:
+        return "less than a minute"
+    count, name = next(
+        (count, name) for size, name, enough in UNITS if (count := math.floor(seconds / size + 0.5)) < enough
+    )
+    return f"{count} {name}" + ("s" if count != 1 else "")
 
 
 def distance(at: datetime, now: datetime) -> str:

@@ -60,9 +60,9 @@ def bar(sheet: ApprovalSheet, viewer: Principal) -> str:
 
 
 def ending(sheet: ApprovalSheet) -> str:
-    """Who ended it and when, as far as the votes tell."""
+    """Who ended it and when, as far as the votes tell; of a void one, why no vote counts any more."""
     last = _ending_vote(sheet)
-    if last is None:
+    if last is None or sheet.approval.state is ApprovalState.VOID:
         return words.APPROVALS[sheet.approval.state].sentence
     return f"{VERBS[last.choice].capitalize()} by {signature(last)} on {moment(last.at)}."
 

@@ -3,14 +3,14 @@
 import re
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from adapters.http.back_office.approvals import identifier
 from adapters.http.back_office.pages import Pages
-from adapters.http.back_office.ports import BackOfficeStore
+from adapters.http.back_office.ports import BackOfficeStore, OperationSheet
 from adapters.http.back_office.refusal import PageRefused
-from adapters.http.back_office.session import Sessions
-from adapters.http.back_office.settings import BackOfficeSettings
+from adapters.http.back_office.session import Session, Sessions
+from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
 from workflows.domain.lifecycle import State
 
 CURSOR = re.compile(r"[A-Za-z0-9_.:+=-]{0,256}")
@@ -44,11 +44,24 @@ class OperationPages:
         """One operation."""
         session = self._sessions.require(request)
         operation_id = identifier(request)
+        sheet = await self._sheet(session, operation_id)
+        # A read is one activity on its own: the console has no workflow to show.
+        console = self._settings.console_url(operation_id) if sheet.line.writes else ""
+        return self._pages.answer("operation.html", session, sheet=sheet, console=console)
+
+    async def approval(self, request: Request) -> Response:
+        """Lead on to the newest question about an operation: whoever proposed it knows the operation's id only."""
+        session = self._sessions.require(request)
+        sheet = await self._sheet(session, identifier(request))
+        newest = max(sheet.approvals, key=lambda approval: approval.revision, default=None)
+        place = f"approvals/{newest.approval_id}" if newest else f"operations/{sheet.line.operation_id}"
+        return RedirectResponse(f"{PREFIX}/{place}", 303)
+
+    async def _sheet(self, session: Session, operation_id: str) -> OperationSheet:
         sheet = await self._store.operation(session.viewer, operation_id)
         if sheet is None:
             raise PageRefused.absent()
-        console = self._settings.console_url(sheet.line.operation_id)
-        return self._pages.answer("operation.html", session, sheet=sheet, console=console)
+        return sheet
 
 
 def _state(request: Request) -> State | None:

@@ -85,7 +85,11 @@ class DecisionOutcome:
 
 @dataclass(frozen=True)
 class OperationLine:
-    """One operation in the list. `waiting_for` says in words what it waits for, empty when it does not."""
+    """One operation in the list.
+
+    `waiting_for` names what it waits for ("a person's decision"), empty when it does not wait. A read (`writes` False)
+    changes nothing and has no workflow.
+    """
 
     operation_id: str
     tool: str
@@ -99,6 +103,7 @@ class OperationLine:
     agent: str
     created_at: datetime
     updated_at: datetime
+    writes: bool = True
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from adapters.http.back_office.ports import OperationLine
 from workflows.domain.approval import ApprovalState
 from workflows.domain.errors import ERRORS
 from workflows.domain.gate import Layer, Verdict
@@ -36,12 +37,18 @@ OPERATIONS = {
     ),
 }
 
+READS = {
+    State.STARTED: Standing("busy", "Being read", "It is being read now. Nothing is changed."),
+    State.SUCCEEDED: Standing("good", "Done", "It was read. Nothing was changed."),
+}
+"""What is said of a read instead: it has no effect that could have happened."""
+
 APPROVALS = {
     ApprovalState.PENDING: Standing("wait", "Waits for a decision", "Nobody has ended it yet."),
     ApprovalState.GRANTED: Standing("good", "Approved", "It has been approved."),
     ApprovalState.DENIED: Standing("bad", "Denied", "It has been denied. Nothing was sent."),
     ApprovalState.EXPIRED: Standing("quiet", "Expired", "Nobody decided in time. Nothing was sent."),
-    ApprovalState.VOID: Standing("quiet", "Void", "What it asked about has changed, so it no longer counts."),
+    ApprovalState.VOID: Standing("quiet", "Void", "What it asked about has changed since; nothing was sent."),
     ApprovalState.CONSUMED: Standing("good", "Approved and used", "It was approved, and the approval has been used."),
 }
 
@@ -77,6 +84,16 @@ EVENTS = {
     "failed_retryable": "Ended without effect for now",
 }
 """What the timeline's entries are called; one that is not named here is shown by its code."""
+
+
+def of_operation(line: OperationLine) -> Standing:
+    """Say where an operation stands."""
+    return OPERATIONS[line.state] if line.writes else READS.get(line.state, OPERATIONS[line.state])
+
+
+def may_get_receipt(line: OperationLine) -> bool:
+    """Whether a receipt may still come; what has ended without effect has none."""
+    return line.state not in (State.FAILED_TERMINAL, State.FAILED_RETRYABLE)
 
 
 def of_event(what: str) -> str:

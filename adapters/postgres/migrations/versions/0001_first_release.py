@@ -37,11 +37,13 @@ CREATE TABLE operations (
     created_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     updated_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     ended_at TIMESTAMP WITH TIME ZONE,
+    swept_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     PRIMARY KEY (operation_id)
 );
 CREATE INDEX open_operations ON operations (state, created_at) WHERE ended_at IS NULL;
 CREATE INDEX operations_by_act ON operations (act_hash, created_at) WHERE writes;
 CREATE INDEX operations_by_tenant ON operations (tenant, created_at DESC);
+CREATE INDEX operations_to_sweep ON operations (swept_at) WHERE writes AND ended_at IS NULL;
 COMMENT ON TABLE operations IS 'One logical act: what was meant, by whom, where it stands and how it ended.';
 
 CREATE TABLE approvals (
@@ -100,6 +102,7 @@ CREATE TABLE claims (
     generation INTEGER NOT NULL,
     lease_until TIMESTAMP WITH TIME ZONE NOT NULL,
     sends INTEGER DEFAULT '0' NOT NULL,
+    uncertain BOOLEAN DEFAULT false NOT NULL,
     first_sent_at TIMESTAMP WITH TIME ZONE,
     last_sent_at TIMESTAMP WITH TIME ZONE,
     outcome TEXT,
@@ -232,6 +235,8 @@ GRANT UPDATE (released_at) ON spendings TO onceward_worker;
 
 -- The relay: it reads what must go out and strikes it off.
 GRANT SELECT ON outbox TO onceward_relay;
+GRANT SELECT (operation_id, tenant, tool, intent_hash, writes, created_at, ended_at, swept_at) ON operations TO onceward_relay;
+GRANT UPDATE (swept_at) ON operations TO onceward_relay;
 GRANT UPDATE (due_at, attempts, failure, sent_at, set_aside_at) ON outbox TO onceward_relay;
 """
 

@@ -1,0 +1,44 @@
+"""Where an operation stands: its row, locked, and the steps of its lifecycle with their line in the timeline.
+
+Every transaction that changes an operation, its claim or its approval locks the operation's row first.
+"""
+
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from adapters.postgres import rows
+from adapters.postgres.tables import operations
+from workflows.domain.errors import CallRefused
+from workflows.domain.lifecycle import State, advance
+
+EXECUTOR = "executor"
+"""The actor of everything that no person did."""
+
+
+async def step(
+    connection: AsyncConnection, tenant: str, operation_id: str, current: State, following: State, **values: Any
+) -> None:
+    """Move one locked operation and tell its timeline, in the caller's transaction."""
+    advance(current, following)
+    await connection.execute(
+        update(operations)
+        .where(operations.c.operation_id == operation_id)
+        .values(state=following.value, updated_at=func.now(), **values)
+    )
+    await rows.tell(connection, tenant, operation_id, EXECUTOR, following.value)
+
+
+async def locked(connection: AsyncConnection, operation_id: str) -> Any:
+    """Return the operation's row, locked until the caller's transaction ends."""
+    return await row_of(connection, operation_id, lock=True)
+
+
+async def row_of(connection: AsyncConnection, operation_id: str, *, lock: bool = False) -> Any:
+    """Return the operation's row; raises `CallRefused("not_found")`."""
+    statement = select(operations).where(operations.c.operation_id == operation_id)
+    row = (await connection.execute(statement.with_for_update() if lock else statement)).one_or_none()
+    if row is None:
+        raise CallRefused("not_found")
+    return row
