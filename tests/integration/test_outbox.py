@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, text, update
-from sqlalchemy.exc import OperationalError
 
 from adapters.postgres.engine import Database
 from adapters.postgres.outbox import Message, PostgresOutbox, Undeliverable
@@ -15,6 +14,7 @@ from adapters.postgres.tables import outbox
 from tests.support.acts import proposed
 from tests.support.benches import PostgresBench
 from worker.dev.stack import Stack
+from workflows.domain.errors import StoreUnavailable
 
 
 @dataclass
@@ -216,7 +216,7 @@ async def test_a_relay_whose_connection_dies_gives_its_message_back(post: Post, 
     await recipient.arrived.wait()
     await end_sessions(postgres, "doomed-relay")
     recipient.released.set()
-    with pytest.raises(OperationalError):
+    with pytest.raises(StoreUnavailable):
         await dying
     await doomed.close()
     assert (await post.row(message_id)).sent_at is None
