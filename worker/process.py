@@ -2,13 +2,15 @@
 
 import asyncio
 import logging
+import os
 import signal
 import sys
+import traceback
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import structlog
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
@@ -24,7 +26,7 @@ TEMPORAL_SECONDS = 10.0
 TEMPORAL_SILENT = "The Temporal frontend at ONCEWARD_TEMPORAL_ADDRESS does not answer."
 
 
-def run(main: Callable[[], Coroutine[Any, Any, None]], *, ends_itself: bool = False) -> None:
+def run(main: Callable[[], Coroutine[Any, Any, None]], *, ends_itself: bool = False) -> NoReturn:
     """Run a process to its end; bad settings end it with one sentence and exit code 2.
 
     SIGINT and SIGTERM cancel `main`, unless it `ends_itself` when they come.
@@ -33,9 +35,21 @@ def run(main: Callable[[], Coroutine[Any, Any, None]], *, ends_itself: bool = Fa
         asyncio.run(main() if ends_itself else _until_told(main))
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
-        sys.exit(2)
+        _leave(2)
     except KeyboardInterrupt:
-        return
+        _leave(0)
+    except Exception:
+        traceback.print_exc()
+        _leave(1)
+    _leave(0)
+
+
+def _leave(code: int) -> NoReturn:
+    """End without taking the interpreter apart: threads of the Temporal client may be at work in it, and crash it."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 async def _until_told(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
