@@ -108,7 +108,8 @@ class Apply:
 
     async def _earlier_effect(self, tool: WriteTool, arguments: Any, claim: Claim) -> Effect | None:
         try:
-            return await tool.look_up(arguments, claim.dispatch)
+            async with asyncio.timeout(tool.contract.limits.attempt_seconds):
+                return await tool.look_up(arguments, claim.dispatch)
         except Exception:
             return Effect.unknown()
 
@@ -152,6 +153,7 @@ def _report(effect: Effect, claim: Claim) -> Report:
     if effect.outcome is Outcome.UNKNOWN:
         return Report(Step.RECONCILE, generation=claim.generation)
     if effect.retryable:
-        pause = effect.retry_after_seconds or pause_before_send(claim.sends)
+        asked = effect.retry_after_seconds
+        pause = pause_before_send(claim.sends) if asked is None else asked
         return Report(Step.SEND_AGAIN, effect.code, pause, claim.generation)
     return Report(Step.SETTLE, generation=claim.generation)

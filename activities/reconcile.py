@@ -1,5 +1,7 @@
 """Finding out what an uncertain send came to. Reads only; it never sends."""
 
+import asyncio
+
 import structlog
 from temporalio import activity
 
@@ -8,8 +10,9 @@ from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.claim import Evidence
+from workflows.domain.contract import Recovery
 from workflows.domain.effect import Effect
-from workflows.domain.errors import StaleGeneration
+from workflows.domain.errors import CallRefused, StaleGeneration
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
 from workflows.domain.reconciliation import Conclusion, conclude
@@ -19,6 +22,9 @@ log = structlog.get_logger(__name__)
 
 MANUAL_LOOK_SECONDS = 3600.0
 """While a person is asked, we still look once an hour: evidence may come by itself."""
+
+LEASE_PAUSE_SECONDS = 3.0
+"""How long to leave alone who holds the claim and has not sent yet."""
 
 
 class Reconcile:
@@ -36,6 +42,10 @@ class Reconcile:
                 return Report(Step.VALIDATE)
             if evidence.effect is not None:
                 return Report(Step.SETTLE, generation=evidence.generation)
+            if not evidence.uncertain:
+                # Nothing that was sent is in doubt, so there is nothing to find out: the gate looks again.
+                pause = LEASE_PAUSE_SECONDS if evidence.lease_is_live else 0.0
+                return Report(Step.SEND_AGAIN, "proven_absent", pause, evidence.generation)
             await self._operations.move(ref.operation_id, State.UNCONFIRMED)
             operation = await self._operations.load(ref.operation_id)
             try:
@@ -45,19 +55,26 @@ class Reconcile:
                 return Report(Step.RECONCILE, pause_seconds=1.0, generation=evidence.generation)
 
     async def _look(self, operation: Operation, evidence: Evidence) -> Report:
-        contract = self._tools.writer(operation.tool).contract
         try:
-            found = await self._found(operation, evidence)
+            contract = self._tools.writer(operation.tool).contract
+            async with asyncio.timeout(contract.limits.attempt_seconds):
+                found = await self._found(operation, evidence)
         except Exception as error:
-            # A look that fails proves nothing; how long that may last is for the contract to say.
+            # A look that fails proves nothing, be it that the tool itself is gone; in time a person is asked.
             log.warning("look_failed", operation_id=operation.operation_id, failure=type(error).__name__)
-            return await self._look_later(operation, evidence, contract.recovery.give_up_seconds)
+            return await self._look_later(operation, evidence, self._give_up_seconds(operation))
         conclusion = conclude(found, contract.idempotency, contract.recovery, evidence.sent)
         if found is not None and conclusion in (Conclusion.APPLIED, Conclusion.REJECTED):
             return await self._on_record(operation, evidence, found)
         if conclusion is Conclusion.SEND_AGAIN and not evidence.lease_is_live:
             return await self._send_again(operation, evidence, contract.limits.sends)
         return await self._look_later(operation, evidence, contract.recovery.give_up_seconds)
+
+    def _give_up_seconds(self, operation: Operation) -> float:
+        try:
+            return self._tools.writer(operation.tool).contract.recovery.give_up_seconds
+        except CallRefused:
+            return Recovery().give_up_seconds
 
     async def _found(self, operation: Operation, evidence: Evidence) -> Effect | None:
         tool = self._tools.writer(operation.tool)
@@ -69,8 +86,7 @@ class Reconcile:
 
     async def _send_again(self, operation: Operation, evidence: Evidence, most_sends: int) -> Report:
         if evidence.sends < most_sends:
-            if evidence.uncertain:
-                await self._claims.prove_absent(operation.operation_id, evidence.generation)
+            await self._claims.prove_absent(operation.operation_id, evidence.generation)
             return Report(Step.SEND_AGAIN, "proven_absent", generation=evidence.generation + 1)
         # Proven absent, and the budget is spent: a true end without an effect.
         nothing = Effect.rejected("upstream_unavailable")

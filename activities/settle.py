@@ -11,7 +11,7 @@ from activities.ports import Claims, Operations, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.effect import Effect, Outcome
-from workflows.domain.errors import ERRORS, EffectUncertain, IntentConflict
+from workflows.domain.errors import ERRORS, CallRefused, EffectUncertain, IntentConflict
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation, Settlement
 from workflows.messages import Ending, SettleOrder
@@ -54,12 +54,13 @@ class Settle:
         return Settlement(_failed(code), code)
 
     def _clean(self, operation: Operation, effect: Effect) -> Mapping[str, Any]:
-        """Only fields of the result model leave. What has happened is told even if its data do not fit."""
-        model = self._tools.writer(operation.tool).contract.result
+        """Only fields of the result model leave. What has happened is told even if its data, or its tool, are gone."""
         try:
+            model = self._tools.writer(operation.tool).contract.result
             return model.model_validate(effect.data).model_dump(mode="json")
-        except ValidationError:
-            log.warning("result_does_not_fit", operation_id=operation.operation_id, tool=operation.tool)
+        except (CallRefused, ValidationError) as error:
+            failure = type(error).__name__
+            log.warning("result_does_not_fit", operation_id=operation.operation_id, failure=failure)
             return {"reference": effect.reference}
 
 

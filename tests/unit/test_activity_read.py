@@ -1,0 +1,113 @@
+"""A read: run behind the gate, told as it was found."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from temporalio.exceptions import ApplicationError
+
+from tests.support.acts import proposed_read
+from tests.support.proposals import NobodyIsOffered
+from tests.support.steps import ORDER_DATA, Stage, silence
+from workflows import contracts
+from workflows.domain.contract import Limits
+from workflows.domain.errors import CallRefused
+from workflows.domain.lifecycle import State
+from workflows.messages import Ending
+
+LAST_ATTEMPT = contracts.CALLS[contracts.READ].retry.maximum_attempts
+UNAVAILABLE = Ending("failed_retryable", "upstream_unavailable")
+
+
+async def test_only_fields_of_the_result_model_are_told() -> None:
+    stage = Stage()
+    stage.archivist.answer = {**ORDER_DATA, "card_number": "4111111111111111"}
+    operation = await proposed_read(stage)
+
+    assert await stage.read(operation) == Ending("succeeded")
+    assert (await stage.operations.load(operation.operation_id)).result == ORDER_DATA
+    assert await stage.calls_of(operation.operation_id) == [(0, "answered")]
+
+
+def is_unavailable(stage: Stage) -> None:
+    stage.archivist.answer = CallRefused("upstream_unavailable")
+
+
+def does_not_answer(stage: Stage) -> None:
+    stage.archivist.contract = replace(stage.archivist.contract, limits=Limits(attempt_seconds=0.01))
+    stage.archivist.meanwhile = silence
+
+
+def answers_nonsense(stage: Stage) -> None:
+    stage.archivist.answer = {"order_id": "O-17"}
+
+
+@pytest.mark.parametrize("fails", [is_unavailable, does_not_answer, answers_nonsense])
+async def test_what_cannot_be_seen_is_tried_until_the_last_attempt_and_then_told(
+    fails: Callable[[Stage], None],
+) -> None:
+    stage = Stage()
+    operation = await proposed_read(stage)
+    fails(stage)
+
+    with pytest.raises(ApplicationError) as failure:
+        await stage.read(operation, LAST_ATTEMPT - 1)
+    assert (failure.value.type, failure.value.non_retryable) == ("upstream_unavailable", False)
+    assert (await stage.found(operation.operation_id)).state is State.STARTED
+
+    assert await stage.read(operation, LAST_ATTEMPT) == UNAVAILABLE
+    assert (await stage.operations.load(operation.operation_id)).result is None
+
+
+async def test_any_other_refusal_is_told_at_once() -> None:
+    stage = Stage()
+    stage.archivist.answer = CallRefused("not_found")
+    operation = await proposed_read(stage)
+
+    assert await stage.read(operation) == Ending("failed_terminal", "not_found")
+    assert await stage.calls_of(operation.operation_id) == [(0, "refused")]
+
+
+async def test_a_tool_that_raises_is_tried_again_and_noted() -> None:
+    stage = Stage()
+    stage.archivist.answer = ConnectionError("reset by 10.0.0.7")
+    operation = await proposed_read(stage)
+
+    with pytest.raises(ApplicationError, match=r"^ConnectionError: unexpected failure$"):
+        await stage.read(operation)
+
+    assert await stage.calls_of(operation.operation_id) == [(0, "raised")]
+
+
+async def test_a_read_that_is_not_offered_is_not_run() -> None:
+    stage = Stage()
+    stage.authorizer = NobodyIsOffered()
+
+    assert await stage.read(await proposed_read(stage)) == Ending("failed_terminal", "tool_not_allowed")
+    assert stage.archivist.reads == 0
+
+
+async def test_a_read_whose_tool_has_changed_is_not_run() -> None:
+    stage = Stage()
+    operation = await proposed_read(stage)
+    stage.archivist.contract = replace(stage.archivist.contract, version="99")
+
+    assert await stage.read(operation) == Ending("failed_terminal", "tool_changed")
+    assert stage.archivist.reads == 0
+
+
+async def test_a_read_that_has_ended_is_not_run_again() -> None:
+    stage = Stage()
+    operation = await proposed_read(stage)
+
+    assert await stage.read(operation) == await stage.read(operation) == Ending("succeeded")
+    assert stage.archivist.reads == 1
+
+
+async def test_another_meaning_is_not_read() -> None:
+    stage = Stage()
+
+    with pytest.raises(ApplicationError, match="idempotency_conflict"):
+        await stage.read(await proposed_read(stage), intent_hash="another")
+
+    assert stage.archivist.reads == 0
