@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 from temporalio import activity
 
+from activities.loading import load_as_meant
 from activities.ports import Claims, Journal, Operations, Tools, WriteTool
 from activities.step import step
 from workflows import contracts
@@ -21,7 +22,6 @@ from workflows.domain.errors import (
     ApprovalMissing,
     ClaimHeld,
     ClearanceMissing,
-    IntentConflict,
     LookFirst,
     StaleGeneration,
     StoreUnavailable,
@@ -53,9 +53,7 @@ class Apply:
     async def apply(self, ref: OperationRef) -> Report:
         """Claim and send; whatever is not proven is left for reconciliation."""
         async with step():
-            operation = await self._operations.load(ref.operation_id)
-            if operation.intent_hash != ref.intent_hash:
-                raise IntentConflict
+            operation = await load_as_meant(self._operations, ref)
             try:
                 claim = await self._claims.acquire(ref.operation_id, self._new_owner(), LEASE_SECONDS)
             except AlreadyEnded:

@@ -8,12 +8,13 @@ from pydantic import ValidationError
 from temporalio import activity
 
 from activities.inspection import static_verdicts
+from activities.loading import load_as_meant
 from activities.ports import Journal, Operations, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.authorization import Authorizer
-from workflows.domain.errors import ERRORS, CallRefused, IntentConflict
+from workflows.domain.errors import ERRORS, CallRefused
 from workflows.domain.gate import first_refusal
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation, Settlement
@@ -30,9 +31,7 @@ class Read:
     async def read(self, ref: OperationRef) -> Ending:
         """Read and settle; the data stay in the database, the history gets the ending's code."""
         async with step():
-            operation = await self._operations.load(ref.operation_id)
-            if operation.intent_hash != ref.intent_hash:
-                raise IntentConflict
+            operation = await load_as_meant(self._operations, ref)
             if operation.state in ENDS:
                 return Ending(operation.state.value, operation.code)
             stored = await self._operations.settle(operation.operation_id, await self._outcome(operation))
@@ -52,7 +51,7 @@ class Read:
                 and activity.info().attempt < contracts.CALLS[contracts.READ].retry.maximum_attempts
             ):
                 raise
-            return Settlement(_failed(refused.code), refused.code, refused.details)
+            return Settlement.failed_with(refused.code, refused.details)
 
     async def _run(self, operation: Operation) -> Mapping[str, Any]:
         tool = self._tools.reader(operation.tool)
@@ -73,7 +72,3 @@ class Read:
             return tool.contract.result.model_validate(data).model_dump(mode="json")
         except ValidationError:
             raise CallRefused("upstream_unavailable") from None
-
-
-def _failed(code: str) -> State:
-    return State.FAILED_RETRYABLE if ERRORS[code].retryable else State.FAILED_TERMINAL

@@ -7,11 +7,12 @@ import structlog
 from pydantic import ValidationError
 from temporalio import activity
 
+from activities.loading import load_as_meant
 from activities.ports import Claims, Operations, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.effect import Effect, Outcome
-from workflows.domain.errors import ERRORS, CallRefused, EffectUncertain, IntentConflict
+from workflows.domain.errors import CallRefused, EffectUncertain
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation, Settlement
 from workflows.messages import Ending, SettleOrder
@@ -29,9 +30,7 @@ class Settle:
     async def settle(self, order: SettleOrder) -> Ending:
         """Settle once; whoever comes second is told how it ended."""
         async with step():
-            operation = await self._operations.load(order.ref.operation_id)
-            if operation.intent_hash != order.ref.intent_hash:
-                raise IntentConflict
+            operation = await load_as_meant(self._operations, order.ref)
             settlement = await self._settlement(operation, order.code)
             try:
                 stored = await self._operations.settle(operation.operation_id, settlement)
@@ -45,13 +44,12 @@ class Settle:
         if evidence is not None and evidence.effect is not None:
             # What happened outranks any refusal that came after it.
             return self._by_effect(operation, evidence.effect)
-        return Settlement(_failed(code or "internal_error"), code or "internal_error")
+        return Settlement.failed_with(code or "internal_error")
 
     def _by_effect(self, operation: Operation, effect: Effect) -> Settlement:
         if effect.outcome is Outcome.APPLIED:
             return Settlement(State.SUCCEEDED, data=self._clean(operation, effect), reference=effect.reference)
-        code = effect.code or "downstream_rejected"
-        return Settlement(_failed(code), code)
+        return Settlement.failed_with(effect.code or "downstream_rejected")
 
     def _clean(self, operation: Operation, effect: Effect) -> Mapping[str, Any]:
         """Only fields of the result model leave. What has happened is told even if its data, or its tool, are gone."""
@@ -62,8 +60,3 @@ class Settle:
             failure = type(error).__name__
             log.warning("result_does_not_fit", operation_id=operation.operation_id, failure=failure)
             return {"reference": effect.reference}
-
-
-def _failed(code: str) -> State:
-    entry = ERRORS.get(code)
-    return State.FAILED_RETRYABLE if entry is not None and entry.retryable else State.FAILED_TERMINAL

@@ -5,12 +5,12 @@ from dataclasses import replace
 from temporalio import activity
 
 from activities.inspection import Look, look
+from activities.loading import load_as_meant
 from activities.ports import Approvals, Claims, Operations, Spendings, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.approval import ApprovalState, Binding, Clearance, Plea, Question
 from workflows.domain.authorization import Authorizer
-from workflows.domain.errors import IntentConflict
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import ENDS, MAY_HAVE_EFFECT
 from workflows.domain.operation import Operation
@@ -47,7 +47,7 @@ class Validate:
     async def validate(self, ref: OperationRef) -> Judgement:
         """Say whether the effect may be made now, must wait for a person, or is refused."""
         async with step():
-            operation = await self._load(ref)
+            operation = await load_as_meant(self._operations, ref)
             if operation.state in ENDS:
                 return Judgement(Step.SETTLE, operation.code)
             if operation.state in MAY_HAVE_EFFECT and await self._is_out_of_our_hands(operation):
@@ -68,12 +68,6 @@ class Validate:
         """
         evidence = await self._claims.evidence(operation.operation_id)
         return evidence is None or evidence.uncertain or evidence.effect is not None
-
-    async def _load(self, ref: OperationRef) -> Operation:
-        operation = await self._operations.load(ref.operation_id)
-        if operation.intent_hash != ref.intent_hash:
-            raise IntentConflict
-        return operation
 
     async def _refuse(self, operation: Operation, seen: Look, question: Question | None) -> Judgement:
         await self._operations.record(operation, seen.verdicts, None)

@@ -18,7 +18,7 @@ from temporalio.service import RPCError
 from adapters.envelopes import SURFACES
 from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.doors import Doors
-from adapters.http.identity import TokenVerifier
+from adapters.http.identity import BearerIdentity, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.problems import answer_with_problems
 from adapters.intake.offers import Offers
@@ -89,7 +89,7 @@ def _doors(
 ) -> Doors:
     progress = PostgresProgress(database)
     turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, progress, time.monotonic, closing)
-    return Doors(turns, Offers(SURFACES, catalog), progress, verifier)
+    return Doors(turns, Offers(SURFACES, catalog), progress, BearerIdentity(verifier))
 
 
 def _nudging(starter: TemporalStarter) -> Callable[[Wake], Awaitable[None]]:

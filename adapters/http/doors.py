@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from adapters import strict_json
-from adapters.http.identity import TokenVerifier, bearer_token
+from adapters.http.identity import BearerIdentity
 from adapters.http.problems import Problem
 from adapters.intake.answers import told_of
 from adapters.intake.offers import Offers
@@ -16,7 +16,6 @@ from adapters.intake.ports import Progress
 from adapters.intake.turns import TurnOrder, Turns
 from workflows.domain.arguments import detail_of
 from workflows.domain.errors import ERRORS, Detail, ResponseRefused
-from workflows.domain.principal import Principal
 
 LONGEST_BODY = 8 * 1024 * 1024
 """Bytes of one request body."""
@@ -50,8 +49,8 @@ class TurnBody(BaseModel):
 class Doors:
     """The routes of the agents' door."""
 
-    def __init__(self, turns: Turns, offers: Offers, progress: Progress, verifier: TokenVerifier) -> None:
-        self._turns, self._offers, self._progress, self._verifier = turns, offers, progress, verifier
+    def __init__(self, turns: Turns, offers: Offers, progress: Progress, caller: BearerIdentity) -> None:
+        self._turns, self._offers, self._progress, self._caller = turns, offers, progress, caller
 
     def router(self) -> APIRouter:
         """The routes, for the application to include."""
@@ -102,9 +101,6 @@ class Doors:
             return _json({"surface": surface, "tools": self._offers.to(principal, surface)})
         except ResponseRefused as refused:
             raise _problem(refused) from None
-
-    async def _caller(self, request: Request) -> Principal:
-        return await self._verifier.principal(bearer_token(request.headers.getlist("authorization")))
 
 
 async def _bytes(request: Request) -> bytes:

@@ -90,7 +90,7 @@ class TokenVerifier:
 
 
 class BearerIdentity:
-    """A FastAPI dependency: the caller as the `Authorization` header proves it, else `Unauthenticated`."""
+    """The caller as the `Authorization` header proves it, else `Unauthenticated`."""
 
     def __init__(self, verifier: TokenVerifier) -> None:
         self._verifier = verifier

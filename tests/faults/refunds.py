@@ -1,25 +1,20 @@
 """One refund on its way, and what can be counted of it at its end."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import select
 
 from adapters.postgres.tables import claims, events
 from tests.support.onceward import Onceward, Reply
+from tests.support.parked import Parked
 from tests.support.proposals import fresh
-from tests.support.responses import Call, call
+from tests.support.responses import call
 from tests.support.waiting import until
 
 
 @dataclass(frozen=True)
-class Refund:
-    """A proposed refund: the response that holds it can be handed in again."""
-
-    onceward: Onceward
-    request_id: str
-    asked: Call
-    operation_id: str
+class Refund(Parked):
+    """A proposed refund."""
 
     @classmethod
     async def proposed(cls, onceward: Onceward, order_id: str = "") -> "Refund":
@@ -42,15 +37,6 @@ class Refund:
         """As a person with the right role."""
         decided = await self.onceward.approve(self.operation_id)
         assert decided.status_code == 200
-
-    async def hand_in_again(self, **patience: Any) -> Reply:
-        """The same response once more."""
-        return await self.onceward.turn(self.asked, request_id=self.request_id, **patience)
-
-    async def sends(self) -> int:
-        """Sends that the claim knows of; -1 before there is a claim."""
-        rows = await self.onceward.rows(select(claims.c.sends).where(claims.c.operation_id == self.operation_id))
-        return int(rows[0].sends) if rows else -1
 
     async def generation(self) -> int:
         """How often the right to the effect has been taken."""

@@ -5,7 +5,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
+from tests.support.waiting import wait_until
 from worker.dev.binaries import Binaries
 from worker.dev.layout import NAMESPACE, ROOT
 from worker.dev.stack import Stack
@@ -68,10 +68,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def poll(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(condition, PATIENCE)
 
 
 def recorded(state: Path) -> dict[str, dict[str, float]]:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from adapters.postgres.tables import claims, verdicts
+from adapters.postgres.tables import verdicts
 from tests.support.ledger import LedgerAdmin
-from tests.support.onceward import ENDS, Onceward, Reply
+from tests.support.onceward import ENDS, Onceward
+from tests.support.parked import Parked
 from tests.support.proposals import fresh
 from tests.support.responses import SURFACES, Call, call
 from tests.support.waiting import until
@@ -21,27 +22,15 @@ APPROVER = "approver-3"
 
 
 @dataclass(frozen=True)
-class Proposed:
-    """A credit that waits for a person; the response that holds it can be handed in again."""
+class Proposed(Parked):
+    """A credit that waits for a person."""
 
-    onceward: Onceward
     books: LedgerAdmin
     account_id: str
-    request_id: str
-    asked: Call
-    operation_id: str
 
     async def approve(self) -> None:
         decided = await self.onceward.approve(self.operation_id, APPROVER)
         assert decided.status_code == 200
-
-    async def hand_in_again(self, **patience: Any) -> Reply:
-        return await self.onceward.turn(self.asked, request_id=self.request_id, **patience)
-
-    async def sends(self) -> int:
-        """Sends on record; -1 before there is a claim."""
-        rows = await self.onceward.rows(select(claims.c.sends).where(claims.c.operation_id == self.operation_id))
-        return int(rows[0].sends) if rows else -1
 
     async def require_once(self) -> None:
         """One entry, one answer with its receipt, the same however often it is asked for."""
@@ -68,7 +57,7 @@ async def proposed(onceward: Onceward, books: LedgerAdmin, account_id: str = "")
     asked = credit(account_id)
     reply = await onceward.turn(asked, request_id=request_id)
     assert reply.code == "approval_required"
-    return Proposed(onceward, books, account_id, request_id, asked, reply.operation_id)
+    return Proposed(onceward, request_id, asked, reply.operation_id, books, account_id)
 
 
 # -- the way through

@@ -10,13 +10,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from adapters import strict_json
 from adapters.outside_schema import OutsideSchema
-from tests.support.hostile import Generator, Hostile, valid_arguments
+from tests.support.hostile import Generator, Hostile, text_fits, valid_arguments
 from tests.support.onceward import Onceward, Trace
 from tests.support.proposals import fresh
 from tests.support.responses import call
-from workflows.domain.errors import CallRefused
 
 Json = dict[str, Any]
 
@@ -59,16 +57,8 @@ BODIES: dict[str, Callable[[str, str], bytes]] = {"openai-chat": chat_body, "ant
 def sample(schema: Json) -> Iterator[Hostile]:
     """Spread over all families, without the few that are valid by chance."""
     held = OutsideSchema(schema)
-    drawn = [each for each in Generator(valid_arguments(schema), SEED).texts(DRAWN) if not fits(held, each.text)]
+    drawn = [each for each in Generator(valid_arguments(schema), SEED).texts(DRAWN) if not text_fits(held, each.text)]
     return islice(drawn[:: len(drawn) // EACH], EACH)
-
-
-def fits(schema: OutsideSchema, text: str) -> bool:
-    try:
-        schema.validated(strict_json.parse(text))
-    except (strict_json.StrictJsonError, CallRefused):
-        return False
-    return True
 
 
 async def offered(onceward: Onceward, surface: str, token: str) -> dict[str, Json]:

@@ -18,6 +18,8 @@ import psycopg
 import pytest
 from sqlalchemy.engine import make_url
 
+from tests.support.waiting import wait_until
+
 REPOSITORY = Path(__file__).parents[2]
 API_KEY = "api-key-for-tests"
 ADMIN_KEY = "admin-key-for-tests"
@@ -28,7 +30,6 @@ PATIENCE_SECONDS = 20
 """For things that the provider does by itself soon after."""
 IMPATIENCE_SECONDS = 2
 """For replies that do not come, and long enough for those that do."""
-POLL_SECONDS = 0.05
 AT_ONCE = 20
 """Simultaneous callers; as many as the provider has database connections, so that all of them really race."""
 
@@ -106,10 +107,7 @@ def code_of(answer: Any) -> tuple[int, str]:
 
 
 def until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(POLL_SECONDS)
+    wait_until(happened, PATIENCE_SECONDS)
 
 
 def somebody_waits_for_a_row(dsn: str) -> bool:
@@ -146,16 +144,15 @@ def process(dsn: str, port: int, **changes: str) -> Iterator["subprocess.Popen[b
 
 
 def wait_until_up(started: "subprocess.Popen[bytes]", port: int) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
+    def is_up() -> bool:
         assert started.poll() is None, "the provider stopped while starting"
-        assert time.monotonic() < deadline, "the provider did not come up"
         try:
             httpx2.get(f"http://127.0.0.1:{port}/healthz").raise_for_status()
         except httpx2.TransportError:
-            time.sleep(POLL_SECONDS)
-        else:
-            return
+            return False
+        return True
+
+    wait_until(is_up, START_SECONDS)
 
 
 @contextmanager

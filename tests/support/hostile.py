@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from adapters import strict_json
+from adapters.outside_schema import OutsideSchema
+from workflows.domain.errors import CallRefused
+
 Json = dict[str, Any]
 
 SMUGGLED = (
@@ -185,3 +189,12 @@ def _example(schema: Json, root: Json) -> Any:
     if schema.get("type") == "array":
         return [_example(schema["items"], root)]
     return {name: _example(each, root) for name, each in schema["properties"].items()}
+
+
+def text_fits(schema: OutsideSchema, text: str) -> bool:
+    """Whether a schema takes the text."""
+    try:
+        schema.validated(strict_json.parse(text))
+    except (strict_json.StrictJsonError, CallRefused):
+        return False
+    return True

@@ -21,3 +21,11 @@ async def until(look: Callable[[], Awaitable[T]], content: Callable[[T], bool], 
             return seen
         assert time.monotonic() < deadline, f"it did not happen within {within} s; last seen: {seen!r}"
         await asyncio.sleep(POLL_SECONDS)
+
+
+def wait_until(happened: Callable[[], bool], within: float = PATIENCE_SECONDS) -> None:
+    """Look again and again, where nothing else has to go on meanwhile; fail when it has not happened in time."""
+    deadline = time.monotonic() + within
+    while not happened():
+        assert time.monotonic() < deadline, f"it did not happen within {within} s"
+        time.sleep(POLL_SECONDS)

@@ -30,6 +30,7 @@ CODE_AT: dict[str, int] = {
     "rejected": 0,
     "Verdict": 1,
     "Settlement": 1,
+    "failed_with": 0,
 }
 """Where in a call of that name a code stands."""
 

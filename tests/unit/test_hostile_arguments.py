@@ -15,10 +15,9 @@ from adapters.outside_schema import OutsideSchema
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.operations import MemoryProgress
 from tests.fakes.world import World
-from tests.support.hostile import Generator, Hostile, valid_arguments
+from tests.support.hostile import Generator, Hostile, text_fits, valid_arguments
 from tests.support.proposals import CALLER, CATALOG
 from workflows.domain.contract import Contract
-from workflows.domain.errors import CallRefused
 from workflows.domain.proposal import CallResult, Status
 
 Json = dict[str, Any]
@@ -127,12 +126,3 @@ def assert_refused(result: CallResult, before: int, world: World) -> None:
     assert result.error.details
     assert (result.status, result.final, result.data) == (Status.FAILED_TERMINAL, True, None)
     assert len(world.operations) == before
-
-
-def text_fits(schema: OutsideSchema, text: str) -> bool:
-    """What the tool's own schema says, read by the other validator."""
-    try:
-        schema.validated(strict_json.parse(text))
-    except (strict_json.StrictJsonError, CallRefused):
-        return False
-    return True

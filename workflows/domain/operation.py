@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workflows.domain.errors import Detail
+from workflows.domain.errors import ERRORS, Detail
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 
@@ -37,3 +37,10 @@ class Settlement:
     details: tuple[Detail, ...] = ()
     data: Mapping[str, Any] | None = None
     reference: str | None = None
+
+    @classmethod
+    def failed_with(cls, code: str, details: tuple[Detail, ...] = ()) -> "Settlement":
+        """The end under a code; it may be tried anew only if the catalogue knows the code and says so."""
+        entry = ERRORS.get(code)
+        retryable = entry is not None and entry.retryable
+        return cls(State.FAILED_RETRYABLE if retryable else State.FAILED_TERMINAL, code, details)
