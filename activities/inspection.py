@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from activities.ports import Spendings, Tools, WriteTool
 from workflows.domain.arguments import validated
-from workflows.domain.authorization import Authorizer
+from workflows.domain.authorization import Authorizer, admit
 from workflows.domain.contract import Contract
 from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Layer, Standing, Verdict, first_refusal, may_execute
@@ -57,8 +57,7 @@ async def look(
     except CallRefused as refused:
         if refused.code == "upstream_unavailable":
             raise
-        layer = Layer.AUTHORIZATION if refused.code in NOT_THEIRS else Layer.BUSINESS
-        return Look((*verdicts, Verdict(layer, refused.code, refused.details)))
+        return Look((*verdicts, verdict_of(refused)))
     business = inspection.refusal or Verdict(Layer.BUSINESS)
     why = None
     if inspection.refusal is None:
@@ -82,11 +81,14 @@ def static_verdicts(operation: Operation, contract: Contract, authorizer: Author
     return Verdict(Layer.EXPOSURE), Verdict(Layer.SCHEMA)
 
 
+def verdict_of(refused: CallRefused) -> Verdict:
+    """A refusal met while looking at the object, under the layer that it speaks for."""
+    layer = Layer.AUTHORIZATION if refused.code in NOT_THEIRS else Layer.BUSINESS
+    return Verdict(layer, refused.code, refused.details)
+
+
 async def _inspect(operation: Operation, tool: WriteTool, authorizer: Authorizer) -> Inspection:
     inspection = await tool.inspect(validated(tool.contract, operation.arguments), operation.principal)
-    if inspection.impact.resource.owner_tenant != operation.principal.tenant:
-        # A foreign object looks absent, so no rule speaks about it either.
-        raise CallRefused("not_found")
-    if not authorizer.permits(operation.principal, tool.contract, inspection.impact.resource):
-        raise CallRefused("permission_denied")
+    # Before any rule speaks: about what the caller may not use nothing is said.
+    admit(operation.principal, tool.contract, inspection.impact.resource, authorizer)
     return inspection

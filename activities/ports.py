@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from workflows.domain.approval import Clearance, Plea, Question
+from workflows.domain.authorization import Admit
 from workflows.domain.claim import Claim, Evidence
 from workflows.domain.contract import Contract
 from workflows.domain.effect import Dispatch, Effect
@@ -130,8 +131,12 @@ class ReadTool(Protocol):
 
     contract: Contract
 
-    async def read(self, arguments: Any, principal: Principal) -> Mapping[str, Any]:
-        """Return data in the result model's shape; raises `CallRefused` with the tool's codes."""
+    async def read(self, arguments: Any, principal: Principal, admit: Admit) -> Mapping[str, Any]:
+        """Return data in the result model's shape; raises `CallRefused` with the tool's codes.
+
+        The tool asks `admit` about the object that it has found before it does anything more with it. What is read
+        without that question is not handed out.
+        """
 
 
 class WriteTool(Protocol):

@@ -2,23 +2,42 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 from temporalio import activity
 
-from activities.inspection import static_verdicts
+from activities.inspection import static_verdicts, verdict_of
 from activities.loading import load_as_meant
-from activities.ports import Journal, Operations, Tools
+from activities.ports import Journal, Operations, ReadTool, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
-from workflows.domain.authorization import Authorizer
+from workflows.domain.authorization import Authorizer, admit
 from workflows.domain.errors import ERRORS, CallRefused
-from workflows.domain.gate import first_refusal
+from workflows.domain.gate import Layer, Verdict, first_refusal
+from workflows.domain.impact import Resource
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation, Settlement
 from workflows.messages import Ending, OperationRef
+
+PASSED = (Verdict(Layer.BUSINESS), Verdict(Layer.AUTHORIZATION))
+
+
+@dataclass
+class Admission:
+    """Asks the policy about what a tool has found, and notes that the tool has let it be asked."""
+
+    operation: Operation
+    tool: ReadTool
+    authorizer: Authorizer
+    given: bool = False
+
+    def __call__(self, resource: Resource) -> None:
+        """Fits `workflows.domain.authorization.Admit`."""
+        admit(self.operation.principal, self.tool.contract, resource, self.authorizer)
+        self.given = True
 
 
 class Read:
@@ -38,28 +57,30 @@ class Read:
             return Ending(stored.state.value, stored.code)
 
     async def _outcome(self, operation: Operation) -> Settlement:
-        refusal = first_refusal(
-            static_verdicts(operation, self._tools.reader(operation.tool).contract, self._authorizer)
-        )
-        if refusal is not None and refusal.code is not None:
-            return Settlement(State.FAILED_TERMINAL, refusal.code, refusal.details)
-        try:
-            return Settlement(State.SUCCEEDED, data=await self._run(operation))
-        except CallRefused as refused:
-            if (
-                ERRORS[refused.code].retryable
-                and activity.info().attempt < contracts.CALLS[contracts.READ].retry.maximum_attempts
-            ):
-                raise
-            return Settlement.failed_with(refused.code, refused.details)
-
-    async def _run(self, operation: Operation) -> Mapping[str, Any]:
         tool = self._tools.reader(operation.tool)
+        verdicts = static_verdicts(operation, tool.contract, self._authorizer)
+        refusal = first_refusal(verdicts)
+        if refusal is not None and refusal.code is not None:
+            return Settlement.failed_with(refusal.code, refusal.details, verdicts)
+        try:
+            data = await self._run(operation, tool)
+            return Settlement(State.SUCCEEDED, data=data, verdicts=(*verdicts, *PASSED))
+        except CallRefused as refused:
+            if ERRORS[refused.code].retryable and not _is_the_last_attempt():
+                raise
+            return Settlement.failed_with(refused.code, refused.details, (*verdicts, verdict_of(refused)))
+
+    async def _run(self, operation: Operation, tool: ReadTool) -> Mapping[str, Any]:
+        admission = Admission(operation, tool, self._authorizer)
         entry = await self._journal.began(operation, 0)
         outcome = "raised"
         try:
             async with asyncio.timeout(tool.contract.limits.attempt_seconds):
-                data = await tool.read(validated(tool.contract, operation.arguments), operation.principal)
+                arguments = validated(tool.contract, operation.arguments)
+                data = await tool.read(arguments, operation.principal, admission)
+            if not admission.given:
+                # Whose it is was never asked, so nobody may have it.
+                raise CallRefused("permission_denied")
             outcome = "answered"
         except TimeoutError:
             raise CallRefused("upstream_unavailable") from None
@@ -72,3 +93,7 @@ class Read:
             return tool.contract.result.model_validate(data).model_dump(mode="json")
         except ValidationError:
             raise CallRefused("upstream_unavailable") from None
+
+
+def _is_the_last_attempt() -> bool:
+    return activity.info().attempt >= contracts.CALLS[contracts.READ].retry.maximum_attempts

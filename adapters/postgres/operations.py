@@ -35,18 +35,7 @@ class PostgresOperations:
         """Keep the verdicts, where the first refusal points, and the clearance when there is one."""
         refusal = first_refusal(verdicts)
         async with self._database.transaction() as connection:
-            await connection.execute(
-                verdicts_table.insert(),
-                [
-                    {
-                        "tenant": operation.principal.tenant,
-                        "operation_id": operation.operation_id,
-                        "layer": verdict.layer.value,
-                        "code": verdict.code,
-                    }
-                    for verdict in verdicts
-                ],
-            )
+            await _keep(connection, operation.principal.tenant, operation.operation_id, verdicts)
             await connection.execute(
                 update(operations)
                 .where(operations.c.operation_id == operation.operation_id)
@@ -78,6 +67,13 @@ class PostgresOperations:
             return ending
 
 
+async def _keep(connection: AsyncConnection, tenant: str, operation_id: str, verdicts: Sequence[Verdict]) -> None:
+    given = {"tenant": tenant, "operation_id": operation_id}
+    kept = [{**given, "layer": verdict.layer.value, "code": verdict.code} for verdict in verdicts]
+    if kept:
+        await connection.execute(verdicts_table.insert(), kept)
+
+
 async def _write_ending(
     connection: AsyncConnection, tenant: str, operation_id: str, current: State, ending: Settlement
 ) -> None:
@@ -86,6 +82,7 @@ async def _write_ending(
         await close(connection, operation_id, ending.code)
         await void_open(connection, operation_id)
         await release(connection, operation_id)
+    await _keep(connection, tenant, operation_id, ending.verdicts)
     await step(
         connection,
         tenant,

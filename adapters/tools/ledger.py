@@ -14,6 +14,7 @@ from adapters.downstream.ledger import Account, Credit, Ledger, engine_for, refu
 from adapters.postgres_dsn import PostgresDsn
 from adapters.tools.amounts import AmountGiven
 from adapters.tools.family import Family, policy_beside
+from workflows.domain.authorization import Admit
 from workflows.domain.contract import (
     ApprovalRule,
     Arguments,
@@ -107,9 +108,10 @@ class GetCreditBalance:
     def __init__(self, ledger: LedgerOfCredits) -> None:
         self._ledger = ledger
 
-    async def read(self, arguments: AccountArguments, principal: Principal) -> Mapping[str, Any]:
+    async def read(self, arguments: AccountArguments, principal: Principal, admit: Admit) -> Mapping[str, Any]:
         """Return the account in `BalanceFound`'s shape; another tenant's account is `not_found`."""
         account = await own_account(self._ledger, arguments.account_id, principal)
+        admit(_resource(account))
         return {
             "account_id": account.account_id,
             "currency": account.currency,
@@ -202,7 +204,7 @@ def _impact(account: Account, money: Money | None) -> Impact:
         () if money is None else (Fact("Balance afterwards", money=_in(account, account.balance + money.minor_units)),)
     )
     return Impact(
-        resource=Resource("account", account.account_id, account.tenant, version=str(account.version)),
+        resource=_resource(account),
         action="Add store credit",
         money=money,
         facts=(
@@ -212,6 +214,10 @@ def _impact(account: Account, money: Money | None) -> Impact:
             Fact("Largest balance", money=_in(account, account.credit_limit)),
         ),
     )
+
+
+def _resource(account: Account) -> Resource:
+    return Resource("account", account.account_id, account.tenant, version=str(account.version))
 
 
 def _in(account: Account, minor_units: int) -> Money:

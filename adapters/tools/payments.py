@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, SecretStr
 
 from adapters.downstream.payments import Payments
 from adapters.tools.family import Family, policy_beside
+from workflows.domain.authorization import Admit
 from workflows.domain.contract import (
     ApprovalRule,
     Arguments,
@@ -120,9 +121,10 @@ class GetOrder:
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
 
-    async def read(self, arguments: OrderArguments, principal: Principal) -> Mapping[str, Any]:
+    async def read(self, arguments: OrderArguments, principal: Principal, admit: Admit) -> Mapping[str, Any]:
         """Return the order in `OrderFound`'s shape; another tenant's order is `not_found`."""
         order = await own_order(self._provider, arguments.order_id, principal)
+        admit(_resource(order))
         payment = order["payment"]
         return {
             "order_id": order["order_id"],
@@ -178,9 +180,9 @@ class PrepareRefund:
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
 
-    async def read(self, arguments: QuoteArguments, principal: Principal) -> Mapping[str, Any]:
+    async def read(self, arguments: QuoteArguments, principal: Principal, admit: Admit) -> Mapping[str, Any]:
         """Return the quote in `QuoteMade`'s shape; raises `CallRefused` with the business's code."""
-        await own_order(self._provider, arguments.order_id, principal)
+        admit(_resource(await own_order(self._provider, arguments.order_id, principal)))
         return await self._provider.make_quote(arguments.order_id, arguments.amount, arguments.currency)
 
 
@@ -277,16 +279,21 @@ def _refusal(arguments: RefundArguments, order: Mapping[str, Any], quote: Mappin
     return next((Verdict(Layer.BUSINESS, code) for broken, code in rules if broken), None)
 
 
+def _resource(order: Mapping[str, Any]) -> Resource:
+    payment = order["payment"]
+    return Resource(
+        kind="order",
+        id=order["order_id"],
+        owner_tenant=order["merchant"],
+        # Everything that the approver relies on: which payment, and each change of it.
+        version=f"{order['version']}/{payment['payment_id']}/{payment['version']}",
+    )
+
+
 def _impact(order: Mapping[str, Any], arguments: RefundArguments) -> Impact:
     payment, currency = order["payment"], order["currency"]
     return Impact(
-        resource=Resource(
-            kind="order",
-            id=order["order_id"],
-            owner_tenant=order["merchant"],
-            # Everything that the approver relies on: which payment, and each change of it.
-            version=f"{order['version']}/{payment['payment_id']}/{payment['version']}",
-        ),
+        resource=_resource(order),
         action="Refund a payment",
         money=Money(arguments.amount, arguments.currency),
         reversible=False,

@@ -41,6 +41,7 @@ class MemoryOperations:
         if ending.state is not State.SUCCEEDED:
             self._close(operation_id, ending.code)
         kept.step(ending.state)
+        self._world.verdicts += [(operation_id, verdict) for verdict in ending.verdicts]
         kept.operation = replace(kept.operation, code=ending.code, result=ending.data, reference=ending.reference)
         kept.details, kept.ended_at = ending.details, self._world.now
         if ending.state is not State.SUCCEEDED and operation_id in self._world.spent:

@@ -73,5 +73,15 @@ class NobodyIsOffered:
         return False
 
 
+class OthersObjectsAreTheirs:
+    """A policy that shows everybody every tool and lets nobody near an object."""
+
+    def offers(self, principal: Principal, contract: Contract) -> bool:
+        return True
+
+    def permits(self, principal: Principal, contract: Contract, resource: Resource) -> bool:
+        return False
+
+
 CLOSED_CATALOG = Catalog(CATALOG.all(), NobodyIsOffered())
 """The catalog after everybody's tools were taken away."""

@@ -16,12 +16,12 @@ from activities.validate import Validate
 from tests.support.acts import ATTEMPT_SECONDS, IMPACT, cleared
 from tests.support.benches import MemoryBench
 from tests.support.proposals import AUTHORIZER, CATALOG
-from workflows.domain.authorization import Authorizer
+from workflows.domain.authorization import Admit, Authorizer
 from workflows.domain.claim import Evidence
 from workflows.domain.contract import Contract
 from workflows.domain.effect import Dispatch, Effect
 from workflows.domain.errors import CallRefused
-from workflows.domain.impact import Inspection
+from workflows.domain.impact import Inspection, Resource
 from workflows.domain.operation import Operation
 from workflows.domain.policy import Policy
 from workflows.domain.principal import Principal
@@ -93,15 +93,18 @@ class Till:
 
 @dataclass
 class Archivist:
-    """Reads, and gives the same answer each time; an exception is raised."""
+    """Reads, asks about what it `finds`, if anything, and gives the same answer each time; an exception is raised."""
 
     contract: Contract = field(default_factory=lambda: shipped("get_order"))
     answer: Mapping[str, Any] | Exception = field(default_factory=lambda: ORDER_DATA)
+    finds: Resource | None = IMPACT.resource
     meanwhile: Callable[[], Awaitable[None]] = nothing
     reads: int = 0
 
-    async def read(self, arguments: Any, principal: Principal) -> Mapping[str, Any]:
+    async def read(self, arguments: Any, principal: Principal, admit: Admit) -> Mapping[str, Any]:
         self.reads += 1
+        if self.finds is not None:
+            admit(self.finds)
         await self.meanwhile()
         return _given(self.answer)
 

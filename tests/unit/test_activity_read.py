@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from tests.support.acts import proposed_read
-from tests.support.proposals import NobodyIsOffered
+from tests.support.acts import IMPACT, proposed_read
+from tests.support.proposals import NobodyIsOffered, OthersObjectsAreTheirs
 from tests.support.steps import ORDER_DATA, Stage, silence
 from workflows import contracts
 from workflows.domain.contract import Limits
 from workflows.domain.errors import CallRefused
+from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import State
 from workflows.messages import Ending
 
@@ -85,6 +86,39 @@ async def test_a_read_that_is_not_offered_is_not_run() -> None:
 
     assert await stage.read(await proposed_read(stage)) == Ending("failed_terminal", "tool_not_allowed")
     assert stage.archivist.reads == 0
+
+
+async def test_what_the_policy_does_not_permit_is_not_told() -> None:
+    stage = Stage()
+    stage.authorizer = OthersObjectsAreTheirs()
+    operation = await proposed_read(stage)
+
+    assert await stage.read(operation) == Ending("failed_terminal", "permission_denied")
+    assert (await stage.operations.load(operation.operation_id)).result is None
+    assert (operation.operation_id, Verdict(Layer.AUTHORIZATION, "permission_denied")) in stage.world.verdicts
+
+
+async def test_the_object_of_another_tenant_looks_absent() -> None:
+    stage = Stage()
+    stage.archivist.finds = replace(IMPACT.resource, owner_tenant="tenant-b")
+
+    assert await stage.read(await proposed_read(stage)) == Ending("failed_terminal", "not_found")
+
+
+async def test_what_was_read_without_asking_whose_it_is_is_not_told() -> None:
+    stage = Stage()
+    stage.archivist.finds = None
+
+    assert await stage.read(await proposed_read(stage)) == Ending("failed_terminal", "permission_denied")
+
+
+async def test_every_layers_verdict_on_a_read_is_kept() -> None:
+    stage = Stage()
+    operation = await proposed_read(stage)
+    await stage.read(operation)
+
+    kept = [verdict.layer for name, verdict in stage.world.verdicts if name == operation.operation_id]
+    assert kept == [Layer.EXPOSURE, Layer.SCHEMA, Layer.BUSINESS, Layer.AUTHORIZATION]
 
 
 async def test_a_read_whose_tool_has_changed_is_not_run() -> None:

@@ -7,32 +7,20 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from tests.support.acts import IMPACT, proposed
-from tests.support.proposals import NobodyIsOffered
+from tests.support.proposals import NobodyIsOffered, OthersObjectsAreTheirs
 from tests.support.steps import BUSY, STRICT, Stage, sent
-from workflows.domain.contract import Contract
 from workflows.domain.effect import Effect
 from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Layer, Verdict
-from workflows.domain.impact import Impact, Inspection, Resource
+from workflows.domain.impact import Impact, Inspection
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation, Settlement
-from workflows.domain.principal import Principal
 from workflows.messages import Judgement, Step
 
 Happening = Callable[[Stage, Operation], None]
 
 EXPIRED = Inspection(IMPACT, Verdict(Layer.BUSINESS, "quote_expired"))
 """The business says no by now."""
-
-
-class OthersObjectsAreTheirs:
-    """Shows everybody every tool and lets nobody near an object."""
-
-    def offers(self, principal: Principal, contract: Contract) -> bool:
-        return True
-
-    def permits(self, principal: Principal, contract: Contract, resource: Resource) -> bool:
-        return False
 
 
 def refused(code: str | None) -> Judgement:

@@ -15,7 +15,7 @@ from adapters.tools.payments import (
 from tests.support.proposals import CALLER
 from workflows.domain.effect import Dispatch, Effect
 from workflows.domain.errors import CallRefused
-from workflows.domain.impact import Money
+from workflows.domain.impact import Money, Resource
 
 GOOD: dict[str, Any] = {
     "order_id": "O-17",
@@ -24,6 +24,10 @@ GOOD: dict[str, Any] = {
     "amount": 12_000,
     "currency": "KRW",
 }
+
+
+def nobody_is_asked(resource: Resource) -> None:
+    raise AssertionError(f"{resource} was found")
 
 
 class Shop:
@@ -108,8 +112,8 @@ async def test_an_order_of_another_tenant_is_absent_for_every_tool(merchant: str
     shop.the_order["merchant"] = merchant
     for asking in (
         RefundPayment(shop).inspect(RefundArguments(**GOOD), CALLER),
-        GetOrder(shop).read(OrderArguments(order_id="O-17"), CALLER),
-        PrepareRefund(shop).read(QuoteArguments(order_id="O-17", amount=1, currency="KRW"), CALLER),
+        GetOrder(shop).read(OrderArguments(order_id="O-17"), CALLER, nobody_is_asked),
+        PrepareRefund(shop).read(QuoteArguments(order_id="O-17", amount=1, currency="KRW"), CALLER, nobody_is_asked),
     ):
         with pytest.raises(CallRefused) as refused:
             await asking
@@ -161,3 +165,15 @@ async def test_a_quote_of_another_tenant_is_absent() -> None:
     with pytest.raises(CallRefused) as refused:
         await RefundPayment(shop).inspect(RefundArguments(**GOOD), CALLER)
     assert refused.value.code == "not_found"
+
+
+async def test_a_quote_is_made_only_once_the_policy_has_seen_whose_order_it_is() -> None:
+    shop = Shop()
+    shop.make_quote = None  # type: ignore[assignment]
+
+    def refuse(resource: Resource) -> None:
+        assert (resource.id, resource.owner_tenant) == ("O-17", "tenant-a")
+        raise CallRefused("permission_denied")
+
+    with pytest.raises(CallRefused, match="permission_denied"):
+        await PrepareRefund(shop).read(QuoteArguments(order_id="O-17", amount=1, currency="KRW"), CALLER, refuse)

@@ -1,10 +1,11 @@
 """One logical act, as the executor keeps it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from workflows.domain.errors import ERRORS, Detail
+from workflows.domain.gate import Verdict
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 
@@ -30,17 +31,24 @@ class Operation:
 
 @dataclass(frozen=True)
 class Settlement:
-    """The terminal result as stored. `data` is in the shape of the tool's result model."""
+    """The terminal result as stored. `data` is in the shape of the tool's result model.
+
+    `verdicts` are the gate's, where they were given in the same step as the result, as they are for a read.
+    """
 
     state: State
     code: str | None = None
     details: tuple[Detail, ...] = ()
     data: Mapping[str, Any] | None = None
     reference: str | None = None
+    verdicts: tuple[Verdict, ...] = field(default=(), compare=False)
 
     @classmethod
-    def failed_with(cls, code: str, details: tuple[Detail, ...] = ()) -> "Settlement":
+    def failed_with(
+        cls, code: str, details: tuple[Detail, ...] = (), verdicts: tuple[Verdict, ...] = ()
+    ) -> "Settlement":
         """The end under a code; it may be tried anew only if the catalogue knows the code and says so."""
         entry = ERRORS.get(code)
         retryable = entry is not None and entry.retryable
-        return cls(State.FAILED_RETRYABLE if retryable else State.FAILED_TERMINAL, code, details)
+        state = State.FAILED_RETRYABLE if retryable else State.FAILED_TERMINAL
+        return cls(state, code, details, verdicts=verdicts)
