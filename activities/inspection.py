@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from activities.ports import Spendings, Tools, WriteTool
 from workflows.domain.arguments import validated
 from workflows.domain.authorization import Authorizer, admit
-from workflows.domain.contract import Contract
-from workflows.domain.errors import CallRefused
+from workflows.domain.contract import Contract, Trust
+from workflows.domain.errors import CallRefused, IntentConflict
 from workflows.domain.gate import Layer, Standing, Verdict, first_refusal, may_execute
 from workflows.domain.impact import Impact, Inspection
 from workflows.domain.operation import Operation
@@ -63,13 +63,14 @@ async def look(
     if inspection.refusal is None:
         repeat_seconds = tool.contract.repetition.seconds
         circumstances = await spendings.reserve(operation, inspection.impact.money, repeat_seconds)
-        why = why_approval_is_needed(tool.contract, inspection.impact, policy, circumstances)
+        outside = [name for name in circumstances.reads if _is_from_outside(tools, name)]
+        why = why_approval_is_needed(tool.contract, inspection.impact, policy, circumstances, outside)
     risk = Verdict(Layer.RISK, "approval_required" if why else None)
     return Look((*verdicts, business, Verdict(Layer.AUTHORIZATION), risk), inspection.impact, why)
 
 
 def static_verdicts(operation: Operation, contract: Contract, authorizer: Authorizer) -> tuple[Verdict, ...]:
-    """The layers that need no look outside: the same tool, offered to this caller, with arguments that fit."""
+    """The layers that need no look outside: the same tool, offered to this caller, with the arguments as registered."""
     if contract.hash != operation.contract_hash:
         return (Verdict(Layer.EXPOSURE, "tool_changed"),)
     if not authorizer.offers(operation.principal, contract):
@@ -78,6 +79,9 @@ def static_verdicts(operation: Operation, contract: Contract, authorizer: Author
         validated(contract, operation.arguments)
     except CallRefused as refused:
         return (Verdict(Layer.SCHEMA, refused.code, refused.details),)
+    if operation.meaning() != operation.intent_hash:
+        # Nobody of ours may change what was registered; somebody has.
+        return (Verdict(Layer.SCHEMA, IntentConflict.code),)
     return Verdict(Layer.EXPOSURE), Verdict(Layer.SCHEMA)
 
 
@@ -85,6 +89,14 @@ def verdict_of(refused: CallRefused) -> Verdict:
     """A refusal met while looking at the object, under the layer that it speaks for."""
     layer = Layer.AUTHORIZATION if refused.code in NOT_THEIRS else Layer.BUSINESS
     return Verdict(layer, refused.code, refused.details)
+
+
+def _is_from_outside(tools: Tools, name: str) -> bool:
+    try:
+        return tools.reader(name).contract.trust is Trust.EXTERNAL
+    except CallRefused:
+        # A tool that is gone can no longer vouch for what it told.
+        return True
 
 
 async def _inspect(operation: Operation, tool: WriteTool, authorizer: Authorizer) -> Inspection:

@@ -49,7 +49,7 @@ class Spendings(Protocol):
 
         Reserving and counting are one transaction that nobody of the same tenant and currency can be in at once, so
         of two acts that fit alone and not together the second sees the first. `repeated` tells whether the same act
-        has succeeded within `repeat_seconds`.
+        has succeeded within `repeat_seconds`, `reads` what the conversation was told before.
         """
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from temporalio import activity
 
 from activities.inspection import static_verdicts, verdict_of
-from activities.loading import load_as_meant
+from activities.loading import load_as_referred
 from activities.ports import Journal, Operations, ReadTool, Tools
 from activities.step import step
 from workflows import contracts
@@ -50,7 +50,7 @@ class Read:
     async def read(self, ref: OperationRef) -> Ending:
         """Read and settle; the data stay in the database, the history gets the ending's code."""
         async with step():
-            operation = await load_as_meant(self._operations, ref)
+            operation = await load_as_referred(self._operations, ref)
             if operation.state in ENDS:
                 return Ending(operation.state.value, operation.code)
             stored = await self._operations.settle(operation.operation_id, await self._outcome(operation))

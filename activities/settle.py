@@ -7,7 +7,7 @@ import structlog
 from pydantic import ValidationError
 from temporalio import activity
 
-from activities.loading import load_as_meant
+from activities.loading import load_as_referred
 from activities.ports import Claims, Operations, Tools
 from activities.step import step
 from workflows import contracts
@@ -30,7 +30,7 @@ class Settle:
     async def settle(self, order: SettleOrder) -> Ending:
         """Settle once; whoever comes second is told how it ended."""
         async with step():
-            operation = await load_as_meant(self._operations, order.ref)
+            operation = await load_as_referred(self._operations, order.ref)
             settlement = await self._settlement(operation, order.code)
             try:
                 stored = await self._operations.settle(operation.operation_id, settlement)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from temporalio import activity
 
 from activities.inspection import Look, look
-from activities.loading import load_as_meant
+from activities.loading import load_as_referred
 from activities.ports import Approvals, Claims, Operations, Spendings, Tools
 from activities.step import step
 from workflows import contracts
@@ -47,7 +47,7 @@ class Validate:
     async def validate(self, ref: OperationRef) -> Judgement:
         """Say whether the effect may be made now, must wait for a person, or is refused."""
         async with step():
-            operation = await load_as_meant(self._operations, ref)
+            operation = await load_as_referred(self._operations, ref)
             if operation.state in ENDS:
                 return Judgement(Step.SETTLE, operation.code)
             if operation.state in MAY_HAVE_EFFECT and await self._is_out_of_our_hands(operation):

@@ -91,6 +91,9 @@ class WorkerSettings(ToolSettings):
     policy_tenant_daily_unasked_up_to: Limits = _limits("that one tenant may move unasked within 24 hours")
     policy_two_approvers_above: Limits = _limits("above which two people must approve")
     policy_unasked_count: int = Field(1, ge=0, description="how many objects one act may change unasked")
+    policy_ask_after_outside_words: bool = Field(
+        False, description="true: a person is asked about every write of a conversation that has read what others wrote"
+    )
 
 
 class ApiSettings(ToolSettings):

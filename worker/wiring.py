@@ -99,6 +99,7 @@ def _policy(settings: WorkerSettings) -> Policy:
         tenant_daily_unasked_up_to=settings.policy_tenant_daily_unasked_up_to,
         two_approvers_above=settings.policy_two_approvers_above,
         unasked_count=settings.policy_unasked_count,
+        ask_after_outside_words=settings.policy_ask_after_outside_words,
     )
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
-from adapters.postgres.tables import operations, spendings
+from adapters.postgres.tables import calls, operations, spendings
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
@@ -17,6 +17,9 @@ from workflows.domain.policy import Circumstances, Totals
 
 A_DAY = timedelta(hours=24)
 """The window of the daily totals: the last 24 hours, so that no time zone decides when a day begins."""
+
+CONVERSATION = timedelta(hours=1)
+"""What was read longer before a call is taken to be of no influence on it."""
 
 
 class PostgresSpendings:
@@ -29,11 +32,12 @@ class PostgresSpendings:
         """Reserve once and tell what else counts; see the port."""
         async with self._database.transaction() as connection:
             repeated = await _repeated(connection, operation, repeat_seconds)
+            reads = await _reads_before(connection, operation)
             if money is None:
-                return Circumstances(repeated=repeated)
+                return Circumstances(repeated=repeated, reads=reads)
             await _alone(connection, operation.principal.tenant, money.currency)
             await _reserve(connection, operation, money)
-            return Circumstances(await _totals(connection, operation, money.currency), repeated)
+            return Circumstances(await _totals(connection, operation, money.currency), repeated, reads)
 
 
 async def release(connection: AsyncConnection, operation_id: str) -> None:
@@ -89,3 +93,24 @@ async def _repeated(connection: AsyncConnection, operation: Operation, seconds: 
     )
     statement = select(this.c.operation_id).join(operations, same).where(this.c.operation_id == operation.operation_id)
     return (await connection.execute(statement.limit(1))).one_or_none() is not None
+
+
+async def _reads_before(connection: AsyncConnection, operation: Operation) -> tuple[str, ...]:
+    """Tools that were read in the same conversation, in responses before the one that proposed this."""
+    this = calls.alias("this")
+    earlier = (
+        (calls.c.lineage == this.c.lineage)
+        & (calls.c.created_at < this.c.created_at)
+        & (calls.c.created_at > this.c.created_at - CONVERSATION)
+    )
+    told = operations.c.writes.is_(False) & (operations.c.state == State.SUCCEEDED.value)
+    statement = (
+        select(operations.c.tool)
+        .distinct()
+        .select_from(this)
+        .join(calls, earlier)
+        .join(operations, (operations.c.operation_id == calls.c.operation_id) & told)
+        .where(this.c.operation_id == operation.operation_id)
+        .order_by(operations.c.tool)
+    )
+    return tuple((await connection.execute(statement)).scalars())

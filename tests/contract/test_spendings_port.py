@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.support.acts import proposed
+from tests.support.acts import proposed, proposed_read
 from tests.support.benches import Bench
-from tests.support.proposals import fresh, refund, turn_of
+from tests.support.proposals import fresh, lookup, refund, turn_of
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation, Settlement
@@ -128,3 +128,48 @@ async def test_the_same_act_soon_after_its_success_is_noticed(
     second = await proposed(bench, order_id=order_id)
     assert second.operation_id != first.operation_id
     assert (await reserve(bench, second, None)).repeated is repeated
+
+
+# -- what the conversation was told before
+
+
+async def read_in(bench: Bench, lineage: str, *, succeeds: bool = True) -> Operation:
+    """A look-up of that conversation that has ended."""
+    operation = await proposed_read(bench, lineage)
+    await bench.journal.began(operation, 0)
+    await ended(bench, operation, State.SUCCEEDED if succeeds else State.FAILED_TERMINAL)
+    return operation
+
+
+async def reads_before(bench: Bench, operation: Operation) -> tuple[str, ...]:
+    return (await reserve(bench, operation, None)).reads
+
+
+async def test_what_the_conversation_was_told_before_is_known(bench: Bench) -> None:
+    lineage = fresh("lineage")
+    read = await read_in(bench, lineage)
+    await bench.pass_time(read.operation_id, 1)
+    assert await reads_before(bench, await proposed(bench, lineage=lineage)) == ("get_order",)
+
+
+async def test_another_conversation_and_a_read_that_told_nothing_are_of_no_influence(bench: Bench) -> None:
+    lineage = fresh("lineage")
+    others = [await read_in(bench, fresh("lineage")), await read_in(bench, lineage, succeeds=False)]
+    for read in others:
+        await bench.pass_time(read.operation_id, 1)
+    assert await reads_before(bench, await proposed(bench, lineage=lineage)) == ()
+
+
+async def test_a_read_of_the_same_response_is_of_no_influence(bench: Bench) -> None:
+    turn = turn_of(lookup("call-1"), refund("call-2"), lineage=fresh("lineage"))
+    read, write = [await bench.operations.load(each.operation_id or "") for each in await bench.inbox.register(turn)]
+    await bench.journal.began(read, 0)
+    await ended(bench, read, State.SUCCEEDED)
+    assert await reads_before(bench, write) == ()
+
+
+async def test_what_was_read_hours_ago_is_of_no_influence(bench: Bench) -> None:
+    lineage = fresh("lineage")
+    read = await read_in(bench, lineage)
+    await bench.pass_time(read.operation_id, 2 * 3600)
+    assert await reads_before(bench, await proposed(bench, lineage=lineage)) == ()

@@ -55,7 +55,9 @@ class MemoryInbox:
                 state=State.PROPOSED,
             )
         )
-        self._world.calls[key] = Delivered(call.fingerprint, operation_id, writes=call.writes)
+        self._world.calls[key] = Delivered(
+            call.fingerprint, operation_id, writes=call.writes, lineage=turn.lineage, at=self._world.now
+        )
         if call.writes:
             self._world.outbox.append((operation_id, "start"))
         return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, intent.hash(), call.writes)

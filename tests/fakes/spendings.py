@@ -7,6 +7,7 @@ from workflows.domain.operation import Operation
 from workflows.domain.policy import Circumstances, Totals
 
 A_DAY = 24 * 3600.0
+AN_HOUR = 3600.0
 
 
 class MemorySpendings:
@@ -16,9 +17,9 @@ class MemorySpendings:
         self._world = world
 
     async def reserve(self, operation: Operation, money: Money | None, repeat_seconds: float) -> Circumstances:
-        repeated = self._repeated(operation, repeat_seconds)
+        repeated, reads = self._repeated(operation, repeat_seconds), self._reads_before(operation)
         if money is None:
-            return Circumstances(repeated=repeated)
+            return Circumstances(repeated=repeated, reads=reads)
         who = operation.principal
         self._world.spent.setdefault(operation.operation_id, Spent(who.tenant, who.subject, money, self._world.now))
         others = [
@@ -30,7 +31,20 @@ class MemorySpendings:
             and spent.at > self._world.now - A_DAY
         ]
         by_subject = sum(spent.money.minor_units for spent in others if spent.subject == who.subject)
-        return Circumstances(Totals(by_subject, sum(spent.money.minor_units for spent in others)), repeated)
+        return Circumstances(Totals(by_subject, sum(spent.money.minor_units for spent in others)), repeated, reads)
+
+    def _reads_before(self, operation: Operation) -> tuple[str, ...]:
+        calls = list(self._world.calls.values())
+        (this,) = [call for call in calls if call.operation_id == operation.operation_id and not call.attached]
+        earlier = [
+            self._world.kept(call.operation_id).operation
+            for call in calls
+            if call.operation_id
+            and not call.writes
+            and call.lineage == this.lineage
+            and this.at - AN_HOUR < call.at < this.at
+        ]
+        return tuple(sorted({each.tool for each in earlier if each.state is State.SUCCEEDED}))
 
     def _repeated(self, operation: Operation, seconds: float) -> bool:
         act_hash = self._world.acts[operation.operation_id]

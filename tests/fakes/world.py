@@ -41,6 +41,8 @@ class Delivered:
     deliveries: int = 1
     writes: bool = False
     attached: bool = False
+    lineage: str = ""
+    at: float = 0.0
 
 
 @dataclass

@@ -35,16 +35,16 @@ def binding_of(operation: Operation) -> Binding:
     return replace(BINDING, intent_hash=operation.intent_hash)
 
 
-async def proposed(bench: Bench, order_id: str = "", caller: Principal = CALLER) -> Operation:
+async def proposed(bench: Bench, order_id: str = "", caller: Principal = CALLER, lineage: str = "") -> Operation:
     """A registered refund, of an order of its own unless one is named."""
     proposal = refund(order_id=order_id or fresh("O"))
-    (registered,) = await bench.inbox.register(turn_of(proposal, request_id=fresh("request"), caller=caller))
+    (registered,) = await bench.inbox.register(turn_of(proposal, lineage=lineage, caller=caller))
     return await bench.operations.load(registered.operation_id or "")
 
 
-async def proposed_read(bench: Bench) -> Operation:
+async def proposed_read(bench: Bench, lineage: str = "") -> Operation:
     """A registered look-up."""
-    (registered,) = await bench.inbox.register(turn_of(lookup(), request_id=fresh("request")))
+    (registered,) = await bench.inbox.register(turn_of(lookup(), lineage=lineage))
     return await bench.operations.load(registered.operation_id or "")
 
 

@@ -51,6 +51,18 @@ async def test_the_downstream_says_when_to_come_back_and_is_sent_the_same_key_th
     assert first.idempotency_key == second.idempotency_key
 
 
+async def test_what_was_changed_after_it_was_cleared_is_not_sent() -> None:
+    stage = Stage()
+    operation = await cleared(stage)
+    changed = {**operation.arguments, "amount": 1_200_000}
+    stage.world.kept(operation.operation_id).operation = replace(operation, arguments=changed)
+
+    with pytest.raises(ApplicationError, match="idempotency_conflict"):
+        await stage.apply(operation)
+
+    assert stage.till.sent == []
+
+
 async def test_a_tool_that_raises_has_proven_nothing() -> None:
     stage = Stage()
     stage.till.answers = [ConnectionError("reset by 10.0.0.7")]

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from tests.support.acts import IMPACT, proposed
+from tests.support.acts import IMPACT, proposed, proposed_read
 from tests.support.proposals import NobodyIsOffered, OthersObjectsAreTheirs
-from tests.support.steps import BUSY, STRICT, Stage, sent
+from tests.support.steps import BUSY, LENIENT, STRICT, Stage, sent
+from workflows.domain.contract import Trust
 from workflows.domain.effect import Effect
 from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Layer, Verdict
@@ -66,9 +67,25 @@ def other_arguments(stage: Stage, operation: Operation) -> None:
     stage.world.kept(operation.operation_id).operation = replace(operation, arguments={})
 
 
+def another_amount(stage: Stage, operation: Operation) -> None:
+    changed = {**operation.arguments, "amount": 1_200_000}
+    stage.world.kept(operation.operation_id).operation = replace(operation, arguments=changed)
+
+
+def another_user(stage: Stage, operation: Operation) -> None:
+    changed = replace(operation.principal, subject="user-18")
+    stage.world.kept(operation.operation_id).operation = replace(operation, principal=changed)
+
+
 @pytest.mark.parametrize(
     ("happens", "code"),
-    [(not_offered, "tool_not_allowed"), (another_contract, "tool_changed"), (other_arguments, "invalid_arguments")],
+    [
+        (not_offered, "tool_not_allowed"),
+        (another_contract, "tool_changed"),
+        (other_arguments, "invalid_arguments"),
+        (another_amount, "idempotency_conflict"),
+        (another_user, "idempotency_conflict"),
+    ],
 )
 async def test_what_is_refused_without_a_look_is_not_looked_at(happens: Happening, code: str) -> None:
     stage = Stage()
@@ -160,3 +177,28 @@ async def test_what_has_ended_is_told_and_not_judged() -> None:
 
     assert await stage.validate(operation) == refused("not_found")
     assert stage.till.inspections == 0
+
+
+@pytest.mark.parametrize(("trust", "asked"), [(Trust.EXTERNAL, True), (Trust.OWN, False)])
+async def test_a_wary_policy_asks_once_the_conversation_has_read_the_words_of_others(trust: Trust, asked: bool) -> None:
+    stage = Stage(replace(LENIENT, ask_after_outside_words=True))
+    stage.archivist.contract = replace(stage.archivist.contract, trust=trust)
+    read = await proposed_read(stage, lineage="talk-1")
+    await stage.read(read)
+    stage.world.advance(1)
+
+    judgement = await stage.validate(await proposed(stage, lineage="talk-1"))
+
+    assert (judgement.step is Step.WAIT) is asked
+
+
+async def test_the_words_of_a_tool_that_is_gone_count_as_those_of_others() -> None:
+    stage = Stage(replace(LENIENT, ask_after_outside_words=True))
+    stage.archivist.contract = replace(stage.archivist.contract, trust=Trust.OWN)
+    read = await proposed_read(stage, lineage="talk-1")
+    await stage.read(read)
+    stage.world.advance(1)
+    operation = await proposed(stage, lineage="talk-1")
+    stage.archivist.contract = replace(stage.archivist.contract, name="get_parcel")
+
+    assert (await stage.validate(operation)).step is Step.WAIT

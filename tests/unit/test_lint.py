@@ -32,7 +32,7 @@ def argument(kind: Any, **given: Any) -> Any:
 
 def with_argument(name: str, kind: Any, **more: Any) -> Contract:
     """A fit contract with one argument more."""
-    annotations = {"order_id": argument(str, examples=["O-17"]), name: kind}
+    annotations = {"order_id": argument(str, examples=["O-17"], pattern="^O-"), name: kind}
     model = type("Given", (Arguments,), {"__annotations__": annotations, "__module__": __name__, **more})
     return replace(GetOrder.contract, arguments=model)
 
@@ -91,6 +91,11 @@ def test_money_needs_its_currency_and_its_unit() -> None:
     in_minor_units = argument(int, description="Amount in the currency's minor unit.", examples=[100])
     assert "arguments/amount" in places(with_argument("amount", in_minor_units))
     assert "arguments/amount" in places(with_argument("amount", argument(float, examples=[1.5])))
+
+
+def test_an_id_says_which_characters_it_has() -> None:
+    assert "arguments/order_id" in places(with_argument("order_id", argument(str, examples=["O-17"])))
+    assert places(with_argument("order_id", argument(str, examples=["O-17"], pattern=r"^[A-Z]-[0-9]+$"))) == set()
 
 
 def test_a_time_needs_its_zone() -> None:

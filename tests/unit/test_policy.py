@@ -117,3 +117,26 @@ def test_a_rule_that_asks_for_more_people_than_the_policy_is_kept() -> None:
 )
 def test_who_may_decide(who: Principal, code: str | None) -> None:
     assert refusal_of_approver(who, "tenant-a", "user-17", "approver:refunds") == code
+
+
+WARY = replace(POLICY, ask_after_outside_words=True)
+OUTSIDE = ("get_order",)
+
+
+def test_a_wary_policy_asks_about_every_write_that_follows_the_words_of_others() -> None:
+    small = refund_of(1)
+    assert why_approval_is_needed(CONTRACT, small, WARY, NOTHING_ELSE) is None
+    why = why_approval_is_needed(CONTRACT, small, WARY, NOTHING_ELSE, OUTSIDE)
+    assert why == "The conversation had read what others wrote (get_order)."
+
+
+def test_people_who_are_asked_anyway_are_told_whose_words_were_read() -> None:
+    why = why_approval_is_needed(CONTRACT, refund_of(10_001), POLICY, NOTHING_ELSE, OUTSIDE)
+    assert why is not None
+    assert why.endswith("The conversation had read what others wrote (get_order).")
+    assert why_approval_is_needed(CONTRACT, refund_of(1), POLICY, NOTHING_ELSE, OUTSIDE) is None
+
+
+def test_a_wary_policy_lets_nothing_pass_that_nobody_can_be_asked_about() -> None:
+    contract = replace(CONTRACT, approval=None)
+    assert why_approval_is_needed(contract, Impact(ORDER, "Rename"), WARY, NOTHING_ELSE, OUTSIDE) is not None

@@ -119,8 +119,9 @@ class Contract:
     `("order", "order_id")`. Who is offered it stands in the authorization policy.
 
     `approval`: who may approve; without it nobody can, and what would need a person's word is refused. `rules`: the
-    tool's own refusals by code. `presentation`: arguments that only the approver reads; they are no part of the intent.
-    `fresh_seconds`: older data are told as stale. `largest_result`: bytes of JSON that a model is told at most.
+    tool's own refusals by code. `presentation`: arguments that only talk about the act: no part of the intent,
+    and handed to nobody. `fresh_seconds`: older data are told as stale. `largest_result`: bytes of JSON that a model
+    is told at most.
     """
 
     name: str

@@ -106,6 +106,8 @@ def _field(place: str, name: str, schema: dict[str, Any], siblings: dict[str, An
         yield place, "a type"
     if MONEY.search(name) and "properties" not in schema:
         yield from _money(place, schema, siblings)
+    if name.endswith("_id") and schema.get("type") == "string" and not {"pattern", "enum", "const"} & schema.keys():
+        yield place, "a pattern: what looks like another id must not be one"
     if TIME.search(name) and schema.get("type") == "string" and schema.get("format") not in ("date-time", "date"):
         yield place, "the format date-time (with its zone) or date"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from workflows.domain.errors import ERRORS, Detail
 from workflows.domain.gate import Verdict
+from workflows.domain.intent import Intent
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 
@@ -27,6 +28,22 @@ class Operation:
     result: Mapping[str, Any] | None = None
     reference: str | None = None
     policy_version: str = ""
+
+    def meaning(self) -> str:
+        """The intent hash of what is stored now; it differs from the registered one only if something was changed."""
+        intent = Intent(
+            tenant=self.principal.tenant,
+            subject=self.principal.subject,
+            agent=self.principal.agent,
+            scopes=tuple(sorted(self.principal.scopes)),
+            tool=self.tool,
+            tool_version=self.tool_version,
+            contract_hash=self.contract_hash,
+            resource=self.resource,
+            arguments=self.arguments,
+            act={},
+        )
+        return intent.hash()
 
 
 @dataclass(frozen=True)

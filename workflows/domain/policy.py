@@ -3,7 +3,7 @@
 Limits are per currency in minor units; a currency that is not named has a limit of nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workflows.domain.contract import ApprovalRule, Contract, Risk
@@ -19,6 +19,7 @@ class Policy:
     `unasked_up_to`: one act. `daily_unasked_up_to`: all acts of one user within 24 hours, `tenant_daily_unasked_up_to`:
     of one tenant; what is on its way or unconfirmed counts as spent. `unasked_count`: objects changed by one act.
     `two_approvers_above`: larger amounts need two people; a currency that is not named never does.
+    `ask_after_outside_words`: every write of a conversation that has read what others wrote needs a person's word.
     """
 
     version: str
@@ -27,6 +28,7 @@ class Policy:
     tenant_daily_unasked_up_to: Limits = field(default_factory=dict)
     two_approvers_above: Limits = field(default_factory=dict)
     unasked_count: int = 1
+    ask_after_outside_words: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,27 +41,36 @@ class Totals:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What the act comes on top of. `repeated`: the same act has just succeeded."""
+    """What the act comes on top of.
+
+    `repeated`: the same act has just succeeded. `reads`: tools whose results the same conversation was given before
+    the act was proposed.
+    """
 
     totals: Totals = field(default_factory=Totals)
     repeated: bool = False
+    reads: tuple[str, ...] = ()
 
 
 def why_approval_is_needed(
-    contract: Contract, impact: Impact, policy: Policy, circumstances: Circumstances
+    contract: Contract, impact: Impact, policy: Policy, circumstances: Circumstances, outside: Sequence[str] = ()
 ) -> str | None:
     """Return every reason in words, None when the act may run unasked.
 
-    A contract without an approval rule is asked about only where money or a repetition forbids to pass; it is then
-    refused, as there is nobody to ask.
+    `outside` names those of the circumstances' reads whose words others have written. People who are asked are told of
+    them in any case. A contract without an approval rule is asked about only where money, a repetition or such words
+    forbid to pass; it is then refused, as there is nobody to ask.
     """
-    if contract.approval is None and impact.money is None and not circumstances.repeated:
+    influenced = bool(outside) and policy.ask_after_outside_words
+    if contract.approval is None and impact.money is None and not (circumstances.repeated or influenced):
         return None
     reasons = [
         *_reasons_of_money(impact.money, policy, circumstances.totals),
         *_reasons_of_kind(contract, impact, policy),
         *(["The same act has succeeded a short while ago."] if circumstances.repeated else []),
     ]
+    if outside and (reasons or influenced):
+        reasons.append(f"The conversation had read what others wrote ({', '.join(outside)}).")
     return " ".join(reasons) or None
 
 
