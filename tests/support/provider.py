@@ -40,6 +40,10 @@ class ProviderAdmin:
         body = {"order_id": order_id, "amount": amount, "currency": currency}
         return await self._ask(self._api, "POST", "/v1/quotes", json=body)
 
+    async def found_quote(self, quote_id: str) -> Json:
+        """A quote as it stands now."""
+        return await self._ask(self._api, "GET", f"/v1/quotes/{quote_id}")
+
     async def refund_arguments(self, order_id: str, amount: int = 12_000, currency: str = "KRW") -> Json:
         """The arguments of refund_payment for a new quote on that order."""
         quote = await self.quote(order_id, amount, currency)
