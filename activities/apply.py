@@ -20,6 +20,7 @@ from workflows.domain.effect import Effect, Outcome
 from workflows.domain.errors import (
     AlreadyEnded,
     ApprovalMissing,
+    Canceled,
     ClaimHeld,
     ClearanceMissing,
     LookFirst,
@@ -64,7 +65,7 @@ class Apply:
                 return Report(Step.RECONCILE)
             except ClearanceMissing:
                 return Report(Step.VALIDATE)
-            except ApprovalMissing as refused:
+            except (ApprovalMissing, Canceled) as refused:
                 return Report(Step.SETTLE, code=refused.code)
             return await self._send(operation, claim)
 

@@ -17,6 +17,7 @@ from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation, Settlement
 from workflows.domain.policy import Circumstances
 from workflows.domain.principal import Principal
+from workflows.domain.resolution import Resolution
 
 
 class Operations(Protocol):
@@ -78,13 +79,15 @@ class Claims(Protocol):
             LookFirst: an earlier send is uncertain.
             ClearanceMissing: the gate has not let this pass within `CLEARANCE_SECONDS`.
             ApprovalMissing: the grant that the clearance names is not there, has expired or binds something else.
+            Canceled: the caller wants it to stop, and nothing was sent.
         """
 
     async def begin_send(self, claim: Claim, attempt_seconds: float) -> None:
         """Note that a send begins now, leaves within `attempt_seconds` and is uncertain until it is concluded.
 
         Raises:
-            StaleGeneration: the claim has been taken over, or closed, or an earlier send is uncertain.
+            StaleGeneration: the claim has been taken over, or closed, or an earlier send is uncertain, or the caller
+                wants the operation to stop.
         """
 
     async def renew(self, claim: Claim, lease_seconds: float) -> None:
@@ -114,6 +117,21 @@ class Claims(Protocol):
             StaleGeneration: the claim has been taken since the evidence was read, and the effect is not `APPLIED`. What
                 has happened is true whoever holds the claim; that nothing has is not.
         """
+
+
+    async def abandon(self, operation_id: str, seen_generation: int) -> None:
+        """Close the claim with an unknown outcome under the code `outcome_abandoned`; it stays uncertain for ever.
+
+        Raises:
+            StaleGeneration: the claim has been taken or concluded since, or its lease is live.
+        """
+
+
+class Resolutions(Protocol):
+    """What operators have found out."""
+
+    async def given(self, operation_id: str, generation: int) -> Resolution | None:
+        """The word that was given on this very state of the claim, None when there is none."""
 
 
 class Journal(Protocol):

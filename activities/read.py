@@ -15,7 +15,7 @@ from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.authorization import Authorizer, admit
-from workflows.domain.errors import ERRORS, CallRefused
+from workflows.domain.errors import ERRORS, CallRefused, Canceled
 from workflows.domain.gate import Layer, Verdict, first_refusal
 from workflows.domain.impact import Resource
 from workflows.domain.lifecycle import ENDS, State
@@ -57,6 +57,8 @@ class Read:
             return Ending(stored.state.value, stored.code)
 
     async def _outcome(self, operation: Operation) -> Settlement:
+        if operation.cancel_wanted:
+            return Settlement.failed_with(Canceled.code)
         tool = self._tools.reader(operation.tool)
         verdicts = static_verdicts(operation, tool.contract, self._authorizer)
         refusal = first_refusal(verdicts)

@@ -5,7 +5,7 @@ import asyncio
 import structlog
 from temporalio import activity
 
-from activities.ports import Claims, Operations, Tools
+from activities.ports import Claims, Operations, Resolutions, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
@@ -16,6 +16,7 @@ from workflows.domain.errors import CallRefused, StaleGeneration
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
 from workflows.domain.reconciliation import Conclusion, conclude
+from workflows.domain.resolution import Finding, Resolution
 from workflows.messages import OperationRef, Report, Step
 
 log = structlog.get_logger(__name__)
@@ -30,8 +31,8 @@ LEASE_PAUSE_SECONDS = 3.0
 class Reconcile:
     """Looks at the downstream and says what is proven."""
 
-    def __init__(self, operations: Operations, claims: Claims, tools: Tools) -> None:
-        self._operations, self._claims, self._tools = operations, claims, tools
+    def __init__(self, operations: Operations, claims: Claims, resolutions: Resolutions, tools: Tools) -> None:
+        self._operations, self._claims, self._resolutions, self._tools = operations, claims, resolutions, tools
 
     @activity.defn(name=contracts.RECONCILE)
     async def reconcile(self, ref: OperationRef) -> Report:
@@ -62,13 +63,13 @@ class Reconcile:
         except Exception as error:
             # A look that fails proves nothing, be it that the tool itself is gone; in time a person is asked.
             log.warning("look_failed", operation_id=operation.operation_id, failure=type(error).__name__)
-            return await self._look_later(operation, evidence, self._give_up_seconds(operation))
+            return await self._ask_the_operator(operation, evidence, self._give_up_seconds(operation))
         conclusion = conclude(found, contract.idempotency, contract.recovery, evidence.sent)
         if found is not None and conclusion in (Conclusion.APPLIED, Conclusion.REJECTED):
             return await self._on_record(operation, evidence, found)
         if conclusion is Conclusion.SEND_AGAIN and not evidence.lease_is_live:
             return await self._send_again(operation, evidence, contract.limits.sends)
-        return await self._look_later(operation, evidence, contract.recovery.give_up_seconds)
+        return await self._ask_the_operator(operation, evidence, contract.recovery.give_up_seconds, found)
 
     def _give_up_seconds(self, operation: Operation) -> float:
         try:
@@ -91,6 +92,26 @@ class Reconcile:
         # Proven absent, and the budget is spent: a true end without an effect.
         nothing = Effect.rejected("upstream_unavailable")
         await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, nothing)
+        return Report(Step.SETTLE, generation=evidence.generation + 1)
+
+    async def _ask_the_operator(
+        self, operation: Operation, evidence: Evidence, give_up_seconds: float, found: Effect | None = None
+    ) -> Report:
+        """Act on the word that an operator has given; without one look again later, and in time ask for one."""
+        word = await self._resolutions.given(operation.operation_id, evidence.generation)
+        if word is None or (found is not None and word.finding is Finding.DID_NOT_HAPPEN):
+            # What the downstream has taken and not finished is not undone by saying so.
+            return await self._look_later(operation, evidence, give_up_seconds)
+        return await self._resolve(operation, evidence, word)
+
+    async def _resolve(self, operation: Operation, evidence: Evidence, word: Resolution) -> Report:
+        if word.finding is Finding.HAPPENED:
+            return await self._on_record(operation, evidence, Effect.applied(word.reference, {}))
+        if word.finding is Finding.DID_NOT_HAPPEN:
+            # The word counts for one more send, whatever the budget.
+            await self._claims.prove_absent(operation.operation_id, evidence.generation)
+            return Report(Step.SEND_AGAIN, "proven_absent", generation=evidence.generation + 1)
+        await self._claims.abandon(operation.operation_id, evidence.generation)
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _look_later(self, operation: Operation, evidence: Evidence, give_up_seconds: float) -> Report:

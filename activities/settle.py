@@ -49,6 +49,7 @@ class Settle:
     def _by_effect(self, operation: Operation, effect: Effect) -> Settlement:
         if effect.outcome is Outcome.APPLIED:
             return Settlement(State.SUCCEEDED, data=self._clean(operation, effect), reference=effect.reference)
+        # Refused for good, or given up by an operator.
         return Settlement.failed_with(effect.code or "downstream_rejected")
 
     def _clean(self, operation: Operation, effect: Effect) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from activities.step import step
 from workflows import contracts
 from workflows.domain.approval import ApprovalState, Binding, Clearance, Plea, Question
 from workflows.domain.authorization import Authorizer
+from workflows.domain.errors import Canceled
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import ENDS, MAY_HAVE_EFFECT
 from workflows.domain.operation import Operation
@@ -52,6 +53,8 @@ class Validate:
                 return Judgement(Step.SETTLE, operation.code)
             if operation.state in MAY_HAVE_EFFECT and await self._is_out_of_our_hands(operation):
                 return Judgement(Step.GO)
+            if operation.cancel_wanted:
+                return Judgement(Step.SETTLE, Canceled.code)
             seen = await look(operation, self._tools, self._spendings, self._authorizer, self._policy)
             question = await self._approvals.latest(operation.operation_id)
             if question is not None and question.state in ENDED_APPROVALS:

@@ -21,9 +21,13 @@ from adapters.http.doors import Doors
 from adapters.http.identity import BearerIdentity, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.problems import answer_with_problems
+from adapters.http.resolutions import ResolutionDoor
+from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
 from adapters.intake.turns import Turns
+from adapters.intake.watch import Watch
 from adapters.postgres.back_office import PostgresBackOffice
+from adapters.postgres.cancellations import PostgresCancellations
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.inbox import PostgresInbox
@@ -80,6 +84,7 @@ def application(
     app.add_route("/readyz", Readiness(database, client).answer, include_in_schema=False)
     titles = {contract.name: contract.title for contract in catalog.all()}
     store = PostgresBackOffice(database, _nudging(starter), titles)
+    app.include_router(ResolutionDoor(store, BearerIdentity(verifier)).router())
     mount(app, store=store, verifier=verifier, issuer=issuer, settings=_back_office(settings))
     return app
 
@@ -88,8 +93,10 @@ def _doors(
     catalog: Catalog, database: Database, starter: TemporalStarter, verifier: TokenVerifier, closing: Closing
 ) -> Doors:
     progress = PostgresProgress(database)
-    turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, progress, time.monotonic, closing)
-    return Doors(turns, Offers(SURFACES, catalog), progress, BearerIdentity(verifier))
+    watch = Watch(progress, time.monotonic, closing)
+    turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, watch)
+    cancels = Cancels(PostgresCancellations(database, _nudging(starter)), watch)
+    return Doors(turns, cancels, Offers(SURFACES, catalog), progress, BearerIdentity(verifier))
 
 
 def _nudging(starter: TemporalStarter) -> Callable[[Wake], Awaitable[None]]:

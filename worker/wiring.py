@@ -20,6 +20,7 @@ from adapters.postgres.claims import PostgresClaims
 from adapters.postgres.engine import Database
 from adapters.postgres.journal import PostgresJournal
 from adapters.postgres.operations import PostgresOperations
+from adapters.postgres.resolutions import PostgresResolutions
 from adapters.postgres.spendings import PostgresSpendings
 from adapters.tools.family import families
 from adapters.tools.toolbox import Toolbox
@@ -77,7 +78,7 @@ def worker(client: Client, settings: WorkerSettings, database: Database, tools: 
         activities=[
             Validate(operations, approvals, claims, spendings, tools, may, _policy(settings)).validate,
             Apply(operations, claims, journal, tools, new_owner).apply,
-            Reconcile(operations, claims, tools).reconcile,
+            Reconcile(operations, claims, PostgresResolutions(database), tools).reconcile,
             Settle(operations, claims, tools).settle,
             Read(operations, journal, tools, may).read,
         ],

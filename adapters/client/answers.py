@@ -56,6 +56,14 @@ class Operation:
     reference: str | None = None
 
 
+@dataclass(frozen=True)
+class Cancellation:
+    """What came of the wish to cancel: `canceled`, `cancel_too_late` or `cancel_pending`, and the operation by then."""
+
+    code: str
+    operation: Operation
+
+
 def turn_from(body: Mapping[str, Any]) -> Turn:
     """Read the answer of `POST /v1/turns`."""
     results = tuple(_result(each) for each in body["results"])
@@ -73,6 +81,11 @@ def operation_from(body: Mapping[str, Any]) -> Operation:
         body.get("error"),
         body.get("reference"),
     )
+
+
+def cancellation_from(body: Mapping[str, Any]) -> Cancellation:
+    """Read the answer of `POST /v1/operations/{id}/cancel`."""
+    return Cancellation(body["cancellation"]["code"], operation_from(body))
 
 
 def _result(body: Mapping[str, Any]) -> Result:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from .answers import Operation, Turn, operation_from, turn_from
+from .answers import Cancellation, Operation, Turn, cancellation_from, operation_from, turn_from
 from .errors import OncewardError, refused, unexpected, unreachable
 from .provided import as_sent, written
 
@@ -110,6 +110,10 @@ class Onceward:
     async def operation(self, operation_id: str) -> Operation:
         """Where an operation of this caller stands."""
         return await self._ask("GET", f"/v1/operations/{quote(operation_id, safe='')}", operation_from)
+
+    async def cancel(self, operation_id: str) -> Cancellation:
+        """Take an operation of this caller back. It stops if nothing was sent yet; asking twice is asking once."""
+        return await self._ask("POST", f"/v1/operations/{quote(operation_id, safe='')}/cancel", cancellation_from)
 
     async def tools(self, surface: str) -> list[dict[str, Any]]:
         """The tools that may be offered to the model for this caller, in the surface's own form."""

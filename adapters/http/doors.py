@@ -1,27 +1,31 @@
 """The agents' door over HTTP: hand in a model's response, get back the messages to append."""
 
 import re
-from collections.abc import Iterable
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from adapters import strict_json
+from adapters.http.bodies import entries, read_body
 from adapters.http.identity import BearerIdentity
 from adapters.http.problems import Problem
 from adapters.intake.answers import told_of
+from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Progress
 from adapters.intake.turns import TurnOrder, Turns
-from workflows.domain.arguments import detail_of
-from workflows.domain.errors import ERRORS, Detail, ResponseRefused
+from workflows.domain.errors import ERRORS, ResponseRefused
+from workflows.domain.proposal import CallError
 
 LONGEST_BODY = 8 * 1024 * 1024
 """Bytes of one request body."""
 
 LONGEST_WAIT = 60.0
 """Seconds that a caller may wait in one request; longer than this, ask again."""
+
+CANCEL_WAIT = 5.0
+"""Seconds that a wish to cancel is given to take effect before the caller is answered."""
 
 OPERATION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 """What an operation's id can look like; anything else is absent without asking the database, which takes no NUL."""
@@ -49,21 +53,25 @@ class TurnBody(BaseModel):
 class Doors:
     """The routes of the agents' door."""
 
-    def __init__(self, turns: Turns, offers: Offers, progress: Progress, caller: BearerIdentity) -> None:
-        self._turns, self._offers, self._progress, self._caller = turns, offers, progress, caller
+    def __init__(
+        self, turns: Turns, cancels: Cancels, offers: Offers, progress: Progress, caller: BearerIdentity
+    ) -> None:
+        self._turns, self._cancels, self._offers, self._progress = turns, cancels, offers, progress
+        self._caller = caller
 
     def router(self) -> APIRouter:
         """The routes, for the application to include."""
         router = APIRouter(prefix="/v1")
         router.add_api_route("/turns", self.take_turn, methods=["POST"], openapi_extra=_body_schema())
         router.add_api_route("/operations/{operation_id}", self.operation, methods=["GET"])
+        router.add_api_route("/operations/{operation_id}/cancel", self.cancel, methods=["POST"])
         router.add_api_route("/tools", self.tools, methods=["GET"])
         return router
 
     async def take_turn(self, request: Request) -> Response:
         """Hand in a model's response; each call is judged, carried out and answered. Safe to repeat."""
         principal = await self._caller(request)
-        body = _turn_body(await _bytes(request))
+        body = await read_body(request, TurnBody, LONGEST_BODY, _plain_wait)
         order = TurnOrder(
             surface=body.surface,
             response=body.response,
@@ -91,8 +99,17 @@ class Doors:
         known = [operation_id] if OPERATION_ID.fullmatch(operation_id) else []
         standing = (await self._progress.standings(principal, known)).get(operation_id)
         if standing is None:
-            raise Problem(404, "not_found", "There is no such operation for this caller.")
+            raise _absent()
         return _json(standing.as_json())
+
+    async def cancel(self, request: Request, operation_id: str) -> Response:
+        """Take an operation back. It stops if nothing was sent yet; `cancellation` says what came of the wish."""
+        principal = await self._caller(request)
+        known = OPERATION_ID.fullmatch(operation_id)
+        answer = await self._cancels.cancel(principal, operation_id, CANCEL_WAIT) if known else None
+        if answer is None:
+            raise _absent()
+        return _json(answer.standing.as_json() | {"cancellation": CallError(answer.code).as_json()})
 
     async def tools(self, request: Request, surface: str) -> Response:
         """The tools that may be offered to the model for this caller, in a surface's own form."""
@@ -103,25 +120,8 @@ class Doors:
             raise _problem(refused) from None
 
 
-async def _bytes(request: Request) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST_BODY:
-            raise Problem(413, "body_too_large", "The body is too large.", f"At most {LONGEST_BODY} bytes.")
-    return bytes(body)
-
-
-def _turn_body(body: bytes) -> TurnBody:
-    try:
-        parsed = strict_json.parse(body, limit=LONGEST_BODY)
-    except strict_json.StrictJsonError as error:
-        raise Problem(400, "invalid_json", "The body is not strict JSON.", errors=_entries([error.detail()])) from None
-    try:
-        return TurnBody.model_validate(_plain_wait(parsed))
-    except ValidationError as error:
-        faults = _entries(map(detail_of, error.errors(include_url=False)))
-        raise Problem(422, "invalid_request", "The request does not have the expected shape.", errors=faults) from None
+def _absent() -> Problem:
+    return Problem(404, "not_found", "There is no such operation for this caller.")
 
 
 def _plain_wait(parsed: Any) -> Any:
@@ -134,10 +134,6 @@ def _plain_wait(parsed: Any) -> Any:
     return parsed
 
 
-def _entries(details: Iterable[Detail]) -> list[dict[str, str]]:
-    return [{"path": detail.path, "code": detail.code, "expected": detail.expected} for detail in details]
-
-
 def _problem(refused: ResponseRefused) -> Problem:
     entry = ERRORS[refused.code]
     return Problem(
@@ -146,7 +142,7 @@ def _problem(refused: ResponseRefused) -> Problem:
         entry.meaning,
         kind=entry.kind.value,
         next_action=entry.next_action.value,
-        errors=_entries(refused.details),
+        errors=entries(refused.details),
     )
 
 

@@ -112,6 +112,13 @@ class Standing:
         return body
 
 
+class Cancellations(Protocol):
+    """Where callers' wishes that an operation stop are kept."""
+
+    async def want(self, principal: Principal, operation_id: str) -> bool:
+        """Keep the wish once and wake the operation; False when it is not the principal's."""
+
+
 class Progress(Protocol):
     """Watches operations."""
 

@@ -11,8 +11,9 @@ import structlog
 from adapters.envelopes.envelope import Envelope, ReadTurn
 from adapters.intake.answers import answer_to
 from adapters.intake.judging import judge
-from adapters.intake.ports import Inbox, Judged, Progress, Receipt, Registered, Standing, Starter, Turn
+from adapters.intake.ports import Inbox, Judged, Receipt, Registered, Standing, Starter, Turn
 from adapters.intake.surfaces import envelope_of
+from adapters.intake.watch import Watch
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import ResponseRefused
 from workflows.domain.intent import digest
@@ -30,10 +31,6 @@ LONGEST_ID = 4096
 
 SHORTEST_START = 1.0
 """Seconds that a start gets even when the caller would not wait."""
-
-FIRST_LOOK_SECONDS = 0.02
-SLOWEST_LOOK_SECONDS = 0.5
-"""How often the database is asked while a caller waits: quickly at first, then every half second."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,7 @@ class TurnAnswer:
 class Turns:
     """Takes turns; the same turn may be handed in any number of times.
 
-    `closing` says that the process is about to end: whoever waits is then answered with what is known. `clock` counts
-    seconds of waiting, `now` is the time of day by which data are fresh or stale.
+    `now` is the time of day by which data are fresh or stale.
     """
 
     def __init__(
@@ -80,14 +76,11 @@ class Turns:
         catalog: Catalog,
         inbox: Inbox,
         starter: Starter,
-        progress: Progress,
-        clock: Callable[[], float],
-        closing: Callable[[], bool] = lambda: False,
+        watch: Watch,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._surfaces, self._catalog = surfaces, catalog
-        self._inbox, self._starter, self._progress = inbox, starter, progress
-        self._clock, self._closing, self._now = clock, closing, now
+        self._inbox, self._starter, self._watch, self._now = inbox, starter, watch, now
 
     async def take(self, principal: Principal, order: TurnOrder) -> TurnAnswer:
         """Read, judge, register, start, wait, answer.
@@ -145,19 +138,9 @@ class Turns:
         self, principal: Principal, registered: Sequence[Registered], order: TurnOrder
     ) -> dict[str, Standing]:
         wanted = [found.operation_id for found in registered if found.operation_id]
-        deadline = self._clock() + order.wait_seconds
-        pause = FIRST_LOOK_SECONDS
-        while True:
-            standings = await self._progress.standings(principal, wanted)
-            left = deadline - self._clock()
-            if (
-                left <= 0
-                or self._closing()
-                or all(_answerable(each, order.wait_for_people) for each in standings.values())
-            ):
-                return standings
-            await asyncio.sleep(min(pause, left))
-            pause = min(pause * 1.5, SLOWEST_LOOK_SECONDS)
+        return await self._watch.until(
+            lambda standing: _answerable(standing, order.wait_for_people), principal, wanted, order.wait_seconds
+        )
 
 
 def _require_bounds(request_id: str, read: ReadTurn) -> None:

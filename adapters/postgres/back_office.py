@@ -1,6 +1,6 @@
-"""What the back office reads, and the decisions that it writes."""
+"""What the back office reads, and the people's words that it writes."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -18,8 +18,9 @@ from adapters.http.back_office.ports import (
     TimelineEntry,
 )
 from adapters.postgres import rows
-from adapters.postgres.decisions import PostgresDecisions, Wake, votes_on
+from adapters.postgres.decisions import Nudge, PostgresDecisions, votes_on
 from adapters.postgres.engine import Database
+from adapters.postgres.resolutions import PostgresResolutions
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, claims, decisions, events, operations, verdicts
 from workflows.domain.approval import Approval, ApprovalState, Binding, Choice
@@ -27,6 +28,7 @@ from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Fact, Impact, Money, Resource
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
+from workflows.domain.resolution import Resolution
 
 PAGE = 50
 """Operations on one page of the list."""
@@ -39,8 +41,6 @@ WAITING = {
     State.MANUAL_REVIEW: "an operator",
 }
 
-Nudge = Callable[[Wake], Awaitable[None]]
-
 
 class PostgresBackOffice:
     """Fits `adapters.http.back_office.ports.BackOfficeStore`."""
@@ -48,7 +48,7 @@ class PostgresBackOffice:
     def __init__(self, database: Database, nudge: Nudge, titles: Mapping[str, str] = MappingProxyType({})) -> None:
         """`titles` of tools, by name: what an operation is called while the server has not computed its impact."""
         self._database, self._titles = database, titles
-        self._decisions = PostgresDecisions(database)
+        self._decisions, self._resolutions = PostgresDecisions(database), PostgresResolutions(database)
         self._nudge = nudge
 
     async def pending(self, viewer: Principal) -> Sequence[ApprovalLine]:
@@ -85,6 +85,10 @@ class PostgresBackOffice:
         outcome, wake = await self._decisions.decide(viewer, approval_id, choice, reason, revision, intent_hash)
         await self._nudge(wake)
         return outcome
+
+    async def resolve(self, viewer: Principal, operation_id: str, word: Resolution) -> None:
+        """Keep an operator's word and wake the operation; a wake-up that is lost comes again from the outbox."""
+        await self._nudge(await self._resolutions.resolve(viewer, operation_id, word))
 
     async def operations(self, viewer: Principal, state: State | None = None, after: str = "") -> OperationList:
         """Operations of the viewer's tenant, the newest first."""

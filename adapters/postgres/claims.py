@@ -15,14 +15,15 @@ from adapters.postgres import rows
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.standing import EXECUTOR, locked, step
-from adapters.postgres.tables import approvals, claims
+from adapters.postgres.tables import approvals, cancellations, claims
 from adapters.postgres.tables import operations as operations_table
 from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState
 from workflows.domain.claim import Claim, Evidence
-from workflows.domain.effect import Dispatch, Effect, Outcome
+from workflows.domain.effect import ABANDONED, Dispatch, Effect, Outcome
 from workflows.domain.errors import (
     AlreadyEnded,
     ApprovalMissing,
+    Canceled,
     ClaimHeld,
     ClearanceMissing,
     EffectUncertain,
@@ -49,6 +50,8 @@ class PostgresClaims:
             held = await _claim(connection, operation_id)
             if held is not None:
                 _require_open(held)
+            if operation.cancel_wanted:
+                raise Canceled
             await _use_clearance(connection, operation)
             if held is None:
                 await _first_claim(connection, operation, owner, lease_seconds)
@@ -66,8 +69,9 @@ class PostgresClaims:
             "last_sent_at": _from_now(attempt_seconds),
             "uncertain": True,
         }
-        certain = claims.c.uncertain.is_(False)
-        await self._as_holder(claim, (claims.c.lease_until > NOW) & certain, values)
+        stopped = select(cancellations).where(cancellations.c.operation_id == claim.operation_id).exists()
+        may_leave = (claims.c.lease_until > NOW) & claims.c.uncertain.is_(False) & ~stopped
+        await self._as_holder(claim, may_leave, values)
 
     async def renew(self, claim: Claim, lease_seconds: float) -> None:
         """Prolong a live lease; a lapsed one is lost even if nobody has taken over yet."""
@@ -106,6 +110,22 @@ class PostgresClaims:
             values = {**_recorded(effect), "generation": row.generation + 1, "owner": "evidence"}
             await _change(connection, _same(operation_id, row.generation), values)
             await _tell_effect(connection, operation, effect, row.generation + 1)
+
+    async def abandon(self, operation_id: str, seen_generation: int) -> None:
+        """Close an uncertain claim without an outcome, on an operator's word; see the port."""
+        async with self._database.transaction() as connection:
+            operation = await locked(connection, operation_id)
+            values = {
+                "outcome": Outcome.UNKNOWN.value,
+                "code": ABANDONED,
+                "data": rows.as_text({}),
+                "concluded_at": NOW,
+                "generation": seen_generation + 1,
+                "owner": "operator",
+            }
+            still = _same(operation_id, seen_generation) & claims.c.uncertain & (claims.c.lease_until <= NOW)
+            await _change(connection, still, values)
+            await _tell_effect(connection, operation, Effect(Outcome.UNKNOWN, code=ABANDONED), seen_generation + 1)
 
     async def _as_holder(self, claim: Claim, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
         async with self._database.transaction() as connection:

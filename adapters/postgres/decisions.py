@@ -1,5 +1,6 @@
 """A person's word on an approval: one transaction decides, and whoever comes second is told."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +38,10 @@ class Wake:
     def named(self) -> dict[str, str]:
         """For a message of the outbox, which has the operation's id already."""
         return {"intent_hash": self.intent_hash, "tool": self.tool, "tenant": self.tenant}
+
+
+Nudge = Callable[[Wake], Awaitable[None]]
+"""Wakes an operation now; what it fails to wake, the outbox will."""
 
 
 def nudge_of(approval: Any) -> Wake:

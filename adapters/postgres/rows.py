@@ -49,6 +49,7 @@ def operation_from(row: Row[Any]) -> Operation:
         code=row.code,
         result=None if row.result is None else from_text(row.result),
         reference=row.reference,
+        cancel_wanted=row.cancel_wanted,
     )
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
-from adapters.postgres.tables import calls, operations, spendings
+from adapters.postgres.tables import calls, claims, operations, spendings
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
@@ -41,8 +41,9 @@ class PostgresSpendings:
 
 
 async def release(connection: AsyncConnection, operation_id: str) -> None:
-    """Give a reservation back, in the caller's transaction: it is proven that nothing happened."""
-    mine = (spendings.c.operation_id == operation_id) & spendings.c.released_at.is_(None)
+    """Give a reservation back, in the caller's transaction, if it is proven that nothing happened."""
+    in_doubt = select(claims).where(claims.c.operation_id == operation_id, claims.c.uncertain).exists()
+    mine = (spendings.c.operation_id == operation_id) & spendings.c.released_at.is_(None) & ~in_doubt
     await connection.execute(update(spendings).where(mine).values(released_at=NOW))
 
 

@@ -9,12 +9,20 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
-from adapters.postgres.tables import operations
+from adapters.postgres.tables import cancellations, operations
 from workflows.domain.errors import CallRefused
 from workflows.domain.lifecycle import State, advance
 
 EXECUTOR = "executor"
 """The actor of everything that no person did."""
+
+CANCEL_WANTED = (
+    select(cancellations.c.operation_id)
+    .where(cancellations.c.operation_id == operations.c.operation_id)
+    .exists()
+    .label("cancel_wanted")
+)
+"""Beside an operation's row: whether its caller wants it to stop."""
 
 
 async def step(
@@ -37,7 +45,7 @@ async def locked(connection: AsyncConnection, operation_id: str) -> Any:
 
 async def row_of(connection: AsyncConnection, operation_id: str, *, lock: bool = False) -> Any:
     """Return the operation's row; raises `CallRefused("not_found")`."""
-    statement = select(operations).where(operations.c.operation_id == operation_id)
+    statement = select(operations, CANCEL_WANTED).where(operations.c.operation_id == operation_id)
     row = (await connection.execute(statement.with_for_update() if lock else statement)).one_or_none()
     if row is None:
         raise CallRefused("not_found")

@@ -146,6 +146,31 @@ decisions = Table(
     comment="What one person said to one question.",
 )
 
+resolutions = Table(
+    "resolutions",
+    metadata,
+    Column("resolution_id", BigInteger, Identity(), primary_key=True),
+    Column("operation_id", Text, ForeignKey(OPERATION_ID), nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("operator", Text, nullable=False),
+    Column("operator_name", Text, nullable=False),
+    Column("finding", Text, nullable=False),
+    Column("evidence", Text, nullable=False),
+    Column("reference", Text, nullable=False),
+    _now("at"),
+    UniqueConstraint("operation_id", "generation", name="one_resolution_each"),
+    comment="What an operator found out about one uncertain effect, and on which evidence.",
+)
+
+cancellations = Table(
+    "cancellations",
+    metadata,
+    Column("operation_id", Text, ForeignKey(OPERATION_ID), primary_key=True),
+    Column("actor", Text, nullable=False),
+    _now("at"),
+    comment="The callers' wishes that an operation stop; kept whether or not they came in time.",
+)
+
 claims = Table(
     "claims",
     metadata,

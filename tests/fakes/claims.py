@@ -5,10 +5,11 @@ from dataclasses import replace
 from tests.fakes.world import Asked, Held, Kept, World
 from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState, Clearance
 from workflows.domain.claim import Claim, Evidence
-from workflows.domain.effect import Dispatch, Effect, Outcome
+from workflows.domain.effect import ABANDONED, Dispatch, Effect, Outcome
 from workflows.domain.errors import (
     AlreadyEnded,
     ApprovalMissing,
+    Canceled,
     ClaimHeld,
     ClearanceMissing,
     LookFirst,
@@ -32,6 +33,8 @@ class MemoryClaims:
         held = self._world.claims.get(operation_id)
         if held is not None:
             self._require_open(held)
+        if kept.operation.cancel_wanted:
+            raise Canceled
         self._use_clearance(kept)
         held = self._first(kept, owner) if held is None else replace(held, owner=owner, generation=held.generation + 1)
         held.lease_until = self._world.now + lease_seconds
@@ -42,7 +45,7 @@ class MemoryClaims:
 
     async def begin_send(self, claim: Claim, attempt_seconds: float) -> None:
         held = self._with_live_lease(claim)
-        if held.uncertain:
+        if held.uncertain or self._world.kept(claim.operation_id).operation.cancel_wanted:
             raise StaleGeneration
         held.sends, held.uncertain = held.sends + 1, True
         held.last_sent_at = self._world.now + attempt_seconds
@@ -83,6 +86,15 @@ class MemoryClaims:
             raise StaleGeneration
         held.owner, held.generation = "evidence", held.generation + 1
         self._record(held, effect)
+
+    async def abandon(self, operation_id: str, seen_generation: int) -> None:
+        held = self._world.claims.get(operation_id)
+        if held is None or held.generation != seen_generation or held.effect is not None or not held.uncertain:
+            raise StaleGeneration
+        if held.lease_until > self._world.now:
+            raise StaleGeneration
+        held.owner, held.generation = "operator", seen_generation + 1
+        held.effect = Effect(Outcome.UNKNOWN, held.reference, code=ABANDONED)
 
     def _first(self, kept: Kept, owner: str) -> Held:
         operation = kept.operation

@@ -44,7 +44,9 @@ class MemoryOperations:
         self._world.verdicts += [(operation_id, verdict) for verdict in ending.verdicts]
         kept.operation = replace(kept.operation, code=ending.code, result=ending.data, reference=ending.reference)
         kept.details, kept.ended_at = ending.details, self._world.now
-        if ending.state is not State.SUCCEEDED and operation_id in self._world.spent:
+        held = self._world.claims.get(operation_id)
+        proven = held is None or not held.uncertain
+        if ending.state is not State.SUCCEEDED and operation_id in self._world.spent and proven:
             self._world.spent[operation_id].released = True
         self._world.outbox.append((operation_id, "event"))
         return ending

@@ -12,6 +12,7 @@ from workflows.domain.gate import Verdict
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State, advance
 from workflows.domain.operation import Operation
+from workflows.domain.resolution import Resolution
 
 Key = tuple[str, str, str]
 """Tenant, request id, call id."""
@@ -112,6 +113,7 @@ class World:
     approvals: dict[str, Asked] = field(default_factory=dict)
     claims: dict[str, Held] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
+    resolutions: dict[tuple[str, int], Resolution] = field(default_factory=dict)
     verdicts: list[tuple[str, Verdict]] = field(default_factory=list)
     outbox: list[tuple[str, str]] = field(default_factory=list)
 
@@ -122,6 +124,11 @@ class World:
         if operation_id not in self.operations:
             raise CallRefused("not_found")
         return self.operations[operation_id]
+
+    def cancel(self, operation_id: str) -> None:
+        """The caller wants it to stop."""
+        kept = self.kept(operation_id)
+        kept.operation = replace(kept.operation, cancel_wanted=True)
 
     def questions(self, operation_id: str) -> list[Asked]:
         """Of one operation, the oldest first."""

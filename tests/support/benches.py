@@ -11,16 +11,18 @@ from typing import Any, Protocol
 
 from sqlalchemy import Column, Select, Table, func, select, update
 
-from activities.ports import Approvals, Claims, Journal, Operations, Spendings
+from activities.ports import Approvals, Claims, Journal, Operations, Resolutions, Spendings
 from adapters.intake.ports import Inbox, Progress
 from adapters.postgres.approvals import PostgresApprovals
+from adapters.postgres.cancellations import PostgresCancellations
 from adapters.postgres.claims import PostgresClaims
-from adapters.postgres.decisions import PostgresDecisions
+from adapters.postgres.decisions import PostgresDecisions, Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.inbox import PostgresInbox
 from adapters.postgres.journal import PostgresJournal
 from adapters.postgres.operations import PostgresOperations
 from adapters.postgres.progress import PostgresProgress
+from adapters.postgres.resolutions import PostgresResolutions
 from adapters.postgres.spendings import PostgresSpendings
 from adapters.postgres.tables import approvals, calls, claims, handler_calls, operations, outbox, spendings
 from tests.fakes.approvals import MemoryApprovals
@@ -28,13 +30,22 @@ from tests.fakes.claims import MemoryClaims
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.journal import MemoryJournal
 from tests.fakes.operations import MemoryOperations, MemoryProgress
+from tests.fakes.resolutions import MemoryResolutions
 from tests.fakes.spendings import MemorySpendings
 from tests.fakes.world import World
+from tests.support.proposals import CALLER
 from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
+from workflows.domain.resolution import Resolution
 
 TENANT = "tenant-a"
+
+OPERATOR = Principal(TENANT, "operator-1", frozenset({"operator"}))
+
+
+async def nobody_is_woken(wake: Wake) -> None:
+    """Whoever must know looks for themselves."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,9 @@ class Bench(Protocol):
     def claims(self) -> Claims: ...
 
     @property
+    def resolutions(self) -> Resolutions: ...
+
+    @property
     def spendings(self) -> Spendings: ...
 
     @property
@@ -76,6 +90,12 @@ class Bench(Protocol):
 
     async def decide(self, approval_id: str, choice: Choice = Choice.APPROVE, approver: str = "approver-1") -> None:
         """A person decides."""
+
+    async def resolve(self, operation_id: str, word: Resolution, operator: Principal = OPERATOR) -> None:
+        """An operator gives their word."""
+
+    async def cancel(self, operation_id: str) -> None:
+        """The caller wants it to stop."""
 
     async def found(self, operation_id: str) -> Found:
         """What is stored."""
@@ -98,6 +118,7 @@ class MemoryBench:
         self.operations = MemoryOperations(self.world)
         self.approvals = MemoryApprovals(self.world)
         self.claims = MemoryClaims(self.world)
+        self.resolutions = MemoryResolutions(self.world)
         self.spendings = MemorySpendings(self.world)
         self.journal = MemoryJournal(self.world)
         self.inbox = MemoryInbox(self.world)
@@ -108,6 +129,12 @@ class MemoryBench:
 
     async def decide(self, approval_id: str, choice: Choice = Choice.APPROVE, approver: str = "approver-1") -> None:
         self.world.decide(approval_id, choice, approver)
+
+    async def resolve(self, operation_id: str, word: Resolution, operator: Principal = OPERATOR) -> None:
+        self.world.resolutions[operation_id, word.generation] = word
+
+    async def cancel(self, operation_id: str) -> None:
+        self.world.cancel(operation_id)
 
     async def found(self, operation_id: str) -> Found:
         held = self.world.claims.get(operation_id)
@@ -136,11 +163,14 @@ class PostgresBench:
         self.operations = PostgresOperations(worker)
         self.approvals = PostgresApprovals(worker)
         self.claims = PostgresClaims(worker)
+        self.resolutions = PostgresResolutions(worker)
         self.spendings = PostgresSpendings(worker)
         self.journal = PostgresJournal(worker)
         self.inbox = PostgresInbox(door)
         self.progress = PostgresProgress(door)
         self._decisions = PostgresDecisions(door)
+        self._words = PostgresResolutions(door)
+        self._wishes = PostgresCancellations(door, nobody_is_woken)
         self._owner = owner
 
     async def pass_time(self, operation_id: str, seconds: float) -> None:
@@ -154,6 +184,12 @@ class PostgresBench:
         (asked,) = await self.rows(select(approvals).where(approvals.c.approval_id == approval_id))
         person = Principal(asked.tenant, approver, frozenset({asked.approver_role}))
         await self._decisions.decide(person, approval_id, choice, "Seen.", asked.revision, asked.intent_hash)
+
+    async def resolve(self, operation_id: str, word: Resolution, operator: Principal = OPERATOR) -> None:
+        await self._words.resolve(operator, operation_id, word)
+
+    async def cancel(self, operation_id: str) -> None:
+        assert await self._wishes.want(CALLER, operation_id)
 
     async def found(self, operation_id: str) -> Found:
         (operation,) = await self.rows(select(operations).where(operations.c.operation_id == operation_id))

@@ -148,7 +148,7 @@ class Stage(MemoryBench):
         return await self._environment().run(step.apply, ref_of(operation, intent_hash))
 
     async def reconcile(self, operation: Operation) -> Report:
-        step = Reconcile(self.operations, self.claims, self._tools)
+        step = Reconcile(self.operations, self.claims, self.resolutions, self._tools)
         return await self._environment().run(step.reconcile, ref_of(operation))
 
     async def settle(self, operation: Operation, code: str | None = None, intent_hash: str = "") -> Ending:

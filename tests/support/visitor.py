@@ -60,12 +60,20 @@ class Visitor:
         """A page of the back office, such as `/operations`."""
         return await self._client.get(f"{self._origin}/back-office{path}")
 
+    async def resolve(
+        self, operation_id: str, finding: str, evidence: str = "", reference: str = ""
+    ) -> httpx2.Response:
+        """Send the form of that operation's page, as it is shown."""
+        told = {"finding": finding, "evidence": evidence, "reference": reference}
+        return await self._send(f"/operations/{operation_id}", "/resolution", told)
+
     async def decide(self, approval_id: str, choice: str, reason: str = "") -> httpx2.Response:
         """Send the form of that approval's page, as it is shown."""
-        shown = await self.page(f"/approvals/{approval_id}")
-        form = next(form for form in Forms.on(shown.text) if form.action.endswith("/decision"))
+        return await self._send(f"/approvals/{approval_id}", "/decision", {"choice": choice, "reason": reason})
+
+    async def _send(self, path: str, action: str, told: dict[str, str]) -> httpx2.Response:
+        shown = await self.page(path)
+        form = next(form for form in Forms.on(shown.text) if form.action.endswith(action))
         return await self._client.post(
-            urljoin(str(shown.url), form.action),
-            data=form.fields | {"choice": choice, "reason": reason},
-            headers={"Origin": self._origin},
+            urljoin(str(shown.url), form.action), data=form.fields | told, headers={"Origin": self._origin}
         )

@@ -13,9 +13,10 @@ from adapters.http.back_office.ports import (
     Vote,
 )
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
-from workflows.domain.errors import DecisionRefused
+from workflows.domain.errors import DecisionRefused, ResolutionRefused
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
+from workflows.domain.resolution import Resolution, refusal_of_operator, require_grounds
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -46,6 +47,7 @@ class MemoryBackOffice:
     approvals: dict[str, ApprovalSheet] = field(default_factory=dict)
     operation_sheets: dict[str, OperationSheet] = field(default_factory=dict)
     attempts: list[tuple[str, str, str]] = field(default_factory=list)
+    resolutions: dict[str, Resolution] = field(default_factory=dict)
 
     def ask(self, sheet: ApprovalSheet) -> None:
         self.approvals[sheet.approval.approval_id] = sheet
@@ -88,6 +90,19 @@ class MemoryBackOffice:
         if choice is Choice.DENY and not reason:
             raise DecisionRefused("decision_reason_required")
         return self._count(sheet, viewer, choice, reason)
+
+    async def resolve(self, viewer: Principal, operation_id: str, word: Resolution) -> None:
+        sheet = await self.operation(viewer, operation_id)
+        refusal = "not_found" if sheet is None else refusal_of_operator(viewer, viewer.tenant, sheet.line.requester)
+        if sheet is None or refusal is not None:
+            raise ResolutionRefused(refusal)
+        require_grounds(word)
+        if sheet.line.state is not State.MANUAL_REVIEW:
+            raise ResolutionRefused("resolution_not_open")
+        if word.generation != sheet.generation:
+            raise ResolutionRefused("resolution_stale")
+        if self.resolutions.setdefault(operation_id, word) != word:
+            raise ResolutionRefused("resolution_already_given")
 
     async def operations(self, viewer: Principal, state: State | None = None, after: str = "") -> OperationList:
         mine = [sheet.line for key, sheet in self.operation_sheets.items() if key.startswith(f"{viewer.tenant}/")]

@@ -210,3 +210,12 @@ async def test_whoever_was_taken_over_while_sending_records_nothing() -> None:
     assert await stage.apply(operation) == Report(Step.RECONCILE, pause_seconds=1.0, generation=1)
     evidence = await stage.evidence(operation)
     assert (evidence.effect, evidence.uncertain) == (None, True)
+
+
+async def test_what_its_caller_has_taken_back_is_not_sent() -> None:
+    stage = Stage()
+    operation = await cleared(stage)
+    await stage.cancel(operation.operation_id)
+
+    assert await stage.apply(operation) == Report(Step.SETTLE, code="canceled")
+    assert stage.till.sent == []

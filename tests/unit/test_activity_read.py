@@ -145,3 +145,12 @@ async def test_another_meaning_is_not_read() -> None:
         await stage.read(await proposed_read(stage), intent_hash="another")
 
     assert stage.archivist.reads == 0
+
+
+async def test_a_read_that_its_caller_has_taken_back_is_not_run() -> None:
+    stage = Stage()
+    operation = await proposed_read(stage)
+    await stage.cancel(operation.operation_id)
+
+    assert await stage.read(operation) == Ending("failed_terminal", "canceled")
+    assert stage.archivist.reads == 0

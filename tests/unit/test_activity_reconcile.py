@@ -10,7 +10,10 @@ from tests.support.acts import claimed, proposed
 from tests.support.steps import CONSUMED, REFUNDED, Stage, sent, shipped
 from workflows.domain.contract import Idempotency, Limits
 from workflows.domain.effect import Effect
+from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation
+from workflows.domain.resolution import Finding, Resolution
 from workflows.messages import Report, Step
 
 SETTLED = 20.0
@@ -157,3 +160,104 @@ async def test_absence_is_not_concluded_over_a_claim_that_was_taken_during_the_l
 
     assert await stage.reconcile(operation) == Report(Step.RECONCILE, pause_seconds=1.0, generation=1)
     assert (await stage.evidence(operation)).uncertain
+
+
+# -- an operator's word
+
+
+HAPPENED = Resolution(Finding.HAPPENED, "The provider's support confirms it.", "rf-204", generation=1)
+ABSENT = replace(HAPPENED, finding=Finding.DID_NOT_HAPPEN, reference="")
+ABANDONED = replace(ABSENT, finding=Finding.ABANDONED)
+
+
+async def in_review(stage: Stage) -> Operation:
+    """A refund that was sent once under a key that is forgotten by now, and that an operator is asked about."""
+    stage.till.contract = replace(stage.till.contract, idempotency=Idempotency.LOOKUP_ONLY)
+    operation = await sent(stage, Effect.unknown())
+    stage.world.advance(GIVEN_UP)
+    assert (await stage.reconcile(operation)).needs_person
+    return operation
+
+
+async def ending_of(stage: Stage, operation: Operation) -> tuple[str, str | None]:
+    ending = await stage.settle(operation)
+    return ending.state, ending.code
+
+
+async def test_what_an_operator_says_has_happened_is_the_outcome_under_its_reference() -> None:
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, HAPPENED)
+
+    assert await stage.reconcile(operation) == Report(Step.SETTLE, generation=2)
+    assert await ending_of(stage, operation) == ("succeeded", None)
+    assert (await stage.operations.load(operation.operation_id)).reference == "rf-204"
+    assert len(stage.till.sent) == 0
+
+
+async def test_what_an_operator_says_has_not_happened_goes_through_the_gate_and_is_sent_once_more() -> None:
+    stage = Stage()
+    stage.till.contract = replace(stage.till.contract, limits=Limits(sends=1))
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, ABSENT)
+
+    assert await stage.reconcile(operation) == Report(Step.SEND_AGAIN, "proven_absent", generation=2)
+    assert (await stage.validate(operation)).step is Step.GO
+    assert (await stage.apply(operation)).step is Step.SETTLE
+    assert await ending_of(stage, operation) == ("succeeded", None)
+    assert len(stage.till.sent) == 1
+
+
+async def test_what_an_operator_gives_up_ends_without_being_called_undone() -> None:
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.spendings.reserve(operation, Money(12_000, "KRW"), 600.0)
+    await stage.resolve(operation.operation_id, ABANDONED)
+
+    assert await stage.reconcile(operation) == Report(Step.SETTLE, generation=2)
+    assert await ending_of(stage, operation) == ("failed_terminal", "outcome_abandoned")
+    # What may have left counts as spent.
+    assert not stage.world.spent[operation.operation_id].released
+    assert (await stage.apply(operation)).step is Step.SETTLE
+    assert stage.till.sent == []
+
+
+@pytest.mark.parametrize("word", [HAPPENED, ABSENT, ABANDONED], ids=lambda word: word.finding.value)
+async def test_what_the_downstream_says_outranks_an_operators_word(word: Resolution) -> None:
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, word)
+    stage.till.finds = Effect.applied("rf-999", {})
+
+    await stage.reconcile(operation)
+
+    evidence = await stage.evidence(operation)
+    assert evidence.effect is not None
+    assert evidence.effect.reference == "rf-999"
+
+
+async def test_what_the_downstream_has_taken_and_not_finished_is_not_sent_again_on_anybodys_word() -> None:
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, ABSENT)
+    stage.till.finds = Effect.unknown("rf-pending")
+
+    assert (await stage.reconcile(operation)).step is Step.RECONCILE
+    assert (await stage.evidence(operation)).uncertain
+
+
+async def test_a_word_counts_also_when_nobody_can_look() -> None:
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, HAPPENED)
+    stage.till.finds = ConnectionError("reset")
+
+    assert await stage.reconcile(operation) == Report(Step.SETTLE, generation=2)
+
+
+async def test_a_word_on_an_earlier_state_of_the_claim_counts_for_nothing() -> None:
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, replace(HAPPENED, generation=7))
+
+    assert (await stage.reconcile(operation)).needs_person

@@ -202,3 +202,20 @@ async def test_the_words_of_a_tool_that_is_gone_count_as_those_of_others() -> No
     stage.archivist.contract = replace(stage.archivist.contract, name="get_parcel")
 
     assert (await stage.validate(operation)).step is Step.WAIT
+
+
+async def test_what_its_caller_has_taken_back_is_not_judged_any_more() -> None:
+    stage = Stage()
+    operation = await proposed(stage)
+    await stage.cancel(operation.operation_id)
+
+    assert await stage.validate(operation) == refused("canceled")
+    assert stage.till.inspections == 0
+
+
+async def test_what_was_sent_is_not_stopped_by_its_caller() -> None:
+    stage = Stage()
+    operation = await sent(stage, Effect.unknown())
+    await stage.cancel(operation.operation_id)
+
+    assert (await stage.validate(operation)).step is Step.GO

@@ -276,6 +276,14 @@ async def test_an_operation_is_asked_for_by_its_id_alone() -> None:
     assert door.asked[0].url.raw_path == b"/v1/operations/op%2F1"
 
 
+async def test_a_cancellation_tells_what_came_of_it_and_where_the_operation_stands() -> None:
+    ended = {"operation_id": "op/1", "tool_name": "t", "state": "failed_terminal", "final": True}
+    door = Door(ended | {"error": {"code": "canceled"}, "cancellation": {"code": "canceled", "kind": "refused"}})
+    cancellation = await client(door).cancel("op/1")
+    assert (cancellation.code, cancellation.operation.state) == ("canceled", "failed_terminal")
+    assert (door.asked[0].method, door.asked[0].url.raw_path) == ("POST", b"/v1/operations/op%2F1/cancel")
+
+
 async def test_tools_come_in_the_form_of_the_surface() -> None:
     door = Door({"surface": "openai-chat", "tools": [{"type": "function"}]})
     assert await client(door).tools("openai-chat") == [{"type": "function"}]

@@ -11,6 +11,7 @@ from activities.validate import ENDED_APPROVALS
 from adapters.downstream.payments import REFUSALS
 from adapters.intake.answers import OPEN_CODES
 from adapters.postgres.decisions import CLOSED_CODES
+from workflows.domain.effect import ABANDONED
 from workflows.domain.errors import ERRORS, ErrorEntry, Kind, NextAction
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.proposal import CallError
@@ -108,9 +109,11 @@ def test_every_code_can_be_told_to_a_model(code: str) -> None:
 
 
 def test_what_may_have_happened_is_never_to_be_issued_again() -> None:
-    for entry in ERRORS.values():
+    for code, entry in ERRORS.items():
         if entry.kind is Kind.UNCONFIRMED:
-            assert entry.next_action is NextAction.WAIT_AND_QUERY
+            # What an operator has given up is over: nobody will ever know more.
+            given_up = code == ABANDONED
+            assert entry.next_action is (NextAction.ASK_USER if given_up else NextAction.WAIT_AND_QUERY)
             assert "Do not issue it again" in entry.meaning
 
 

@@ -11,6 +11,7 @@ import pytest
 from adapters import strict_json
 from adapters.envelopes import SURFACES
 from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
+from adapters.intake.watch import Watch
 from adapters.outside_schema import OutsideSchema
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.operations import MemoryProgress
@@ -55,7 +56,7 @@ class Door:
     async def take(self, tool: str, text: str) -> CallResult:
         self.turns += 1
         intake = Turns(
-            SURFACES, CATALOG, MemoryInbox(self.world), self.starter, MemoryProgress(self.world), lambda: 0.0
+            SURFACES, CATALOG, MemoryInbox(self.world), self.starter, Watch(MemoryProgress(self.world), lambda: 0.0)
         )
         name = f"response-{self.turns}"
         order = TurnOrder("openai-chat", completion(tool, text, name), wait_seconds=0.0, conversation=name)

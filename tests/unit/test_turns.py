@@ -8,6 +8,7 @@ import pytest
 
 from adapters.envelopes import SURFACES
 from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
+from adapters.intake.watch import Watch
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.operations import MemoryOperations, MemoryProgress
 from tests.fakes.world import World
@@ -60,7 +61,9 @@ class Intake:
     async def take(
         self, *asked: Call, caller: Principal = CALLER, catalog: Catalog = CATALOG, **order: Any
     ) -> TurnAnswer:
-        turns = Turns(SURFACES, catalog, MemoryInbox(self.world), self.starter, MemoryProgress(self.world), self.now)
+        turns = Turns(
+            SURFACES, catalog, MemoryInbox(self.world), self.starter, Watch(MemoryProgress(self.world), self.now)
+        )
         response = response_with("anthropic-messages", *asked)
         given = {"wait_seconds": 0.0} | order
         return await turns.take(caller, TurnOrder("anthropic-messages", response, **given))
@@ -194,7 +197,7 @@ async def test_patience_ends(intake: Intake) -> None:
 
 async def test_an_unknown_surface_is_refused_with_the_names_of_those_that_there_are(intake: Intake) -> None:
     turns = Turns(
-        SURFACES, CATALOG, MemoryInbox(intake.world), intake.starter, MemoryProgress(intake.world), lambda: 0.0
+        SURFACES, CATALOG, MemoryInbox(intake.world), intake.starter, Watch(MemoryProgress(intake.world), lambda: 0.0)
     )
     with pytest.raises(ResponseRefused) as refused:
         await turns.take(CALLER, TurnOrder("carrier-pigeon", {}))

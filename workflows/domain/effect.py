@@ -13,6 +13,10 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
+ABANDONED = "outcome_abandoned"
+"""The code of an effect that an operator has given up finding out; it may have happened."""
+
+
 @dataclass(frozen=True)
 class Effect:
     """One look at the downstream.

@@ -12,10 +12,12 @@
     │   ├── LookFirst          an earlier send is uncertain; nothing may be sent before it is found out
     │   ├── ClearanceMissing   the gate has not let this pass lately
     │   ├── ApprovalMissing    no granted approval is bound to this very intent
+    │   ├── Canceled           the caller has taken it back before anything was sent
     │   └── AlreadyEnded       the operation has its terminal result
     ├── EffectUncertain        the operation cannot end: what was sent may have happened
     ├── StoreUnavailable       our own database does not answer
     ├── DecisionRefused        an approver's decision did not count
+    ├── ResolutionRefused      an operator's word did not count
     └── InvalidConfiguration   the process must not start
 
 Codes are stable; `ERRORS` says of each which kind it is and what the caller may do next. Messages never carry a
@@ -137,6 +139,42 @@ ERRORS: dict[str, ErrorEntry] = {
     ),
     "decision_reason_required": ErrorEntry(_N, _A.FIX_ARGUMENTS, "A denial needs a reason; nothing was decided."),
     "approval_consumed": ErrorEntry(_R, _A.PROPOSE_AGAIN, "The approval has been used; another act needs another one."),
+    # ── an operator's word did not count ──
+    "operator_not_allowed": ErrorEntry(
+        _R, _A.DO_NOT_RETRY, "This person may not resolve this operation; nothing was changed."
+    ),
+    "resolution_not_open": ErrorEntry(
+        _R, _A.DO_NOT_RETRY, "No operator is asked about this operation now; nothing was changed."
+    ),
+    "resolution_stale": ErrorEntry(
+        _R, _A.DO_NOT_RETRY, "The operation has moved on since it was shown; look again. Nothing was changed."
+    ),
+    "resolution_already_given": ErrorEntry(
+        _R, _A.DO_NOT_RETRY, "Another word on this operation counts already; this one changed nothing."
+    ),
+    "resolution_evidence_required": ErrorEntry(
+        _N, _A.FIX_ARGUMENTS, "A resolution needs its evidence; nothing was changed."
+    ),
+    "resolution_reference_required": ErrorEntry(
+        _N, _A.FIX_ARGUMENTS, "What happened has a reference at the downstream; nothing was changed."
+    ),
+    # ── ends that come from outside ──
+    "canceled": ErrorEntry(_R, _A.DO_NOT_RETRY, "It was cancelled before anything was sent; nothing happened."),
+    "cancel_too_late": ErrorEntry(
+        _U,
+        _A.WAIT_AND_QUERY,
+        "It was sent before it was cancelled; its true outcome is told as ever. Do not issue it again.",
+        retryable=True,
+    ),
+    "cancel_pending": ErrorEntry(
+        _U,
+        _A.WAIT_AND_QUERY,
+        "The wish is kept; whether it came in time is not known yet. Do not issue it again.",
+        retryable=True,
+    ),
+    "outcome_abandoned": ErrorEntry(
+        _U, _A.ASK_USER, "Nobody could find out whether it happened, and it may have. Do not issue it again."
+    ),
     "repeated_act": ErrorEntry(_R, _A.ASK_USER, "The same act has just succeeded, and nobody may approve it again."),
     # ── open: not the end ──
     "approval_required": ErrorEntry(
@@ -272,6 +310,12 @@ class ApprovalMissing(ClaimRefused):
     code = "approval_stale"
 
 
+class Canceled(ClaimRefused):
+    """The caller has taken the operation back before anything was sent."""
+
+    code = "canceled"
+
+
 class AlreadyEnded(ClaimRefused):
     """The operation has its terminal result, or its effect is recorded."""
 
@@ -292,6 +336,10 @@ class StoreUnavailable(OncewardError):
 
 class DecisionRefused(OncewardError):
     """An approver's decision did not count; `code` says why (approval_stale, approval_already_decided …)."""
+
+
+class ResolutionRefused(OncewardError):
+    """An operator's word did not count; `code` says why (resolution_stale, operator_not_allowed …)."""
 
 
 class InvalidConfiguration(OncewardError):

@@ -13,7 +13,10 @@ from workflows.domain.principal import Principal
 
 @dataclass(frozen=True)
 class Operation:
-    """The stored operation. `arguments` are the validated ones; `result` is what the caller is told at the end."""
+    """The stored operation. `arguments` are the validated ones; `result` is what the caller is told at the end.
+
+    `cancel_wanted`: the caller has asked for it to stop, which it does as long as nothing was sent.
+    """
 
     operation_id: str
     principal: Principal
@@ -27,7 +30,7 @@ class Operation:
     code: str | None = None
     result: Mapping[str, Any] | None = None
     reference: str | None = None
-    policy_version: str = ""
+    cancel_wanted: bool = False
 
     def meaning(self) -> str:
         """The intent hash of what is stored now; it differs from the registered one only if something was changed."""

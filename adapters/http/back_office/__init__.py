@@ -25,6 +25,7 @@ from adapters.http.back_office.operations import OperationPages
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.back_office.refusal import PageRefused
+from adapters.http.back_office.resolutions import ResolutionPages
 from adapters.http.back_office.security import SecurityHeaders
 from adapters.http.back_office.session import Clock, Sessions, SignedCookie, SignInNeeded
 from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
@@ -67,9 +68,12 @@ def back_office(
     attempts = SignedCookie(
         "onceward_sign_in", settings.session_secret, secure=settings.secure, lifetime=ATTEMPT_LIFETIME, clock=clock
     )
+    operations = OperationPages(store, pages, sessions, settings)
+    resolutions = ResolutionPages(store, operations, sessions, settings.origin)
     routes = [
         *_approval_routes(ApprovalPages(store, pages, sessions, settings.origin, clock)),
-        *_operation_routes(OperationPages(store, pages, sessions, settings)),
+        *_operation_routes(operations),
+        Route("/operations/{id}/resolution", resolutions.resolve, methods=["POST"]),
         *_sign_in_routes(SignIn(CodeFlow(issuer, verifier, settings), pages, sessions, attempts, settings.origin)),
         Mount("/assets", StaticFiles(directory=ASSETS)),
     ]

@@ -1,17 +1,20 @@
 """The list of operations and one operation with all that is known about it."""
 
 import re
+from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from adapters.http.back_office.approvals import identifier
+from adapters.http.back_office.notices import Notice
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.ports import BackOfficeStore, OperationSheet
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Session, Sessions
 from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
 from workflows.domain.lifecycle import State
+from workflows.domain.resolution import Finding, refusal_of_operator
 
 CURSOR = re.compile(r"[A-Za-z0-9_.:+=-]{0,256}")
 
@@ -25,6 +28,14 @@ FILTERS = (
     State.FAILED_RETRYABLE,
 )
 """States that the list can be narrowed to, the most pressing first."""
+
+
+FINDINGS = {
+    Finding.HAPPENED: "It happened",
+    Finding.DID_NOT_HAPPEN: "It did not happen and will not: it is safe to send it again",
+    Finding.ABANDONED: "Nobody can find out: give it up",
+}
+"""What an operator can say, in the words of the form."""
 
 
 class OperationPages:
@@ -42,12 +53,28 @@ class OperationPages:
 
     async def show(self, request: Request) -> Response:
         """One operation."""
-        session = self._sessions.require(request)
-        operation_id = identifier(request)
+        return await self.page(self._sessions.require(request), identifier(request))
+
+    async def page(
+        self, session: Session, operation_id: str, notice: Notice | None = None, typed: Mapping[str, str] | None = None
+    ) -> Response:
+        """The operation as it is now, with what a person's act came to and what they had typed."""
         sheet = await self._sheet(session, operation_id)
         # A read is one activity on its own: the console has no workflow to show.
         console = self._settings.console_url(operation_id) if sheet.line.writes else ""
-        return self._pages.answer("operation.html", session, sheet=sheet, console=console)
+        asks_operator = sheet.line.state is State.MANUAL_REVIEW
+        barred = refusal_of_operator(session.viewer, session.viewer.tenant, sheet.line.requester) is not None
+        return self._pages.answer(
+            "operation.html",
+            session,
+            notice.status if notice else 200,
+            sheet=sheet,
+            console=console,
+            notice=notice,
+            typed=typed or {},
+            findings=FINDINGS if asks_operator and not barred else {},
+            asks_operator=asks_operator,
+        )
 
     async def approval(self, request: Request) -> Response:
         """Lead on to the newest question about an operation: whoever proposed it knows the operation's id only."""

@@ -14,6 +14,7 @@ from workflows.domain.gate import Verdict
 from workflows.domain.impact import Fact, Impact, Money, Resource
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
+from workflows.domain.resolution import Resolution
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class OperationSheet:
 
 
 class BackOfficeStore(Protocol):
-    """What the pages read and the one thing that they write."""
+    """What the pages read, and the two things that they write."""
 
     async def pending(self, viewer: Principal) -> Sequence[ApprovalLine]:
         """Approvals of the viewer's tenant that wait and have not expired, the nearest deadline first."""
@@ -190,4 +191,15 @@ class BackOfficeStore(Protocol):
 
     async def operation(self, viewer: Principal, operation_id: str) -> OperationSheet | None:
         """One operation; None when it is absent or another tenant's."""
+        ...
+
+    async def resolve(self, viewer: Principal, operation_id: str, word: Resolution) -> None:
+        """Keep an operator's word on an uncertain effect and wake the operation; the worker acts on it.
+
+        Raises:
+            ResolutionRefused, checked in this order: `not_found`, `operator_not_allowed` (agent, role or own request),
+            `resolution_evidence_required`, `resolution_reference_required`, `resolution_not_open` (no operator is
+            asked), `resolution_stale` (another generation than shown), `resolution_already_given`. The same person's
+            same word is taken without being counted again.
+        """
         ...

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from adapters.http.back_office.ports import OperationLine
 from workflows.domain.approval import ApprovalState
+from workflows.domain.effect import ABANDONED
 from workflows.domain.errors import ERRORS
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import ENDS, State
@@ -37,6 +38,11 @@ OPERATIONS = {
     ),
 }
 
+GIVEN_UP = Standing(
+    "bad", "Outcome unknown", "Nobody could find out whether it happened. It may have; nothing more is sent."
+)
+"""What is said of an operation that an operator has abandoned, whatever its state is called."""
+
 READS = {
     State.STARTED: Standing("busy", "Being read", "It is being read now. Nothing is changed."),
     State.SUCCEEDED: Standing("good", "Done", "It was read. Nothing was changed."),
@@ -64,6 +70,10 @@ LAYERS = {
 
 EVENTS = {
     "proposed": "Proposed",
+    "cancel.wanted": "The caller wants it to stop",
+    "resolution.happened": "An operator says: it happened",
+    "resolution.did_not_happen": "An operator says: it did not happen",
+    "resolution.abandoned": "An operator has given up finding out",
     "proposed.again": "Proposed again while open: answered with this operation",
     "approval.asked": "People are asked",
     "awaiting_approval": "Waits for a decision",
@@ -88,6 +98,8 @@ EVENTS = {
 
 def of_operation(line: OperationLine) -> Standing:
     """Say where an operation stands."""
+    if line.code == ABANDONED:
+        return GIVEN_UP
     return OPERATIONS[line.state] if line.writes else READS.get(line.state, OPERATIONS[line.state])
 
 

@@ -1,0 +1,47 @@
+"""Request bodies, read strictly: as bytes, once, into the model that the route declares."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+
+from adapters import strict_json
+from adapters.http.problems import Problem
+from workflows.domain.arguments import detail_of
+from workflows.domain.errors import Detail
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+async def read_body(
+    request: Request, kind: type[Body], largest: int, prepare: Callable[[Any], Any] = lambda parsed: parsed
+) -> Body:
+    """The body as `kind`; `prepare` may rewrite what was parsed before it is validated.
+
+    Raises:
+        Problem: `body_too_large`, `invalid_json` or `invalid_request`, with every place that is at fault.
+    """
+    try:
+        parsed = strict_json.parse(await _bytes(request, largest), limit=largest)
+    except strict_json.StrictJsonError as error:
+        raise Problem(400, "invalid_json", "The body is not strict JSON.", errors=entries([error.detail()])) from None
+    try:
+        return kind.model_validate(prepare(parsed))
+    except ValidationError as error:
+        faults = entries(map(detail_of, error.errors(include_url=False)))
+        raise Problem(422, "invalid_request", "The request does not have the expected shape.", errors=faults) from None
+
+
+def entries(details: Iterable[Detail]) -> list[dict[str, str]]:
+    """Details as a problem document lists them."""
+    return [{"path": detail.path, "code": detail.code, "expected": detail.expected} for detail in details]
+
+
+async def _bytes(request: Request, largest: int) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > largest:
+            raise Problem(413, "body_too_large", "The body is too large.", f"At most {largest} bytes.")
+    return bytes(body)

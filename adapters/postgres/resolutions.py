@@ -1,0 +1,101 @@
+"""Operators' words: written once by the back office, read and acted upon by the worker."""
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from adapters.postgres import rows
+from adapters.postgres.decisions import Wake
+from adapters.postgres.engine import Database
+from adapters.postgres.tables import claims, operations, resolutions
+from workflows.domain.errors import ResolutionRefused
+from workflows.domain.lifecycle import State
+from workflows.domain.principal import Principal
+from workflows.domain.resolution import Finding, Resolution, refusal_of_operator, require_grounds
+
+
+class PostgresResolutions:
+    """Fits `activities.ports.Resolutions`, and takes the words for it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def given(self, operation_id: str, generation: int) -> Resolution | None:
+        """The word on this state of the claim, None when there is none."""
+        async with self._database.transaction() as connection:
+            row = await _given(connection, operation_id, generation)
+            return None if row is None else _resolution(row)
+
+    async def resolve(self, operator: Principal, operation_id: str, word: Resolution) -> Wake:
+        """Keep one operator's word and order the wake-up; returns whom to wake. The same word again changes nothing.
+
+        Raises:
+            ResolutionRefused: the word does not count; see `BackOfficeStore.resolve` for the codes and their order.
+        """
+        async with self._database.transaction() as connection:
+            row = await _asked_about(connection, operation_id, operator)
+            require_grounds(word)
+            wake = Wake(operation_id, row.intent_hash, row.tool, row.tenant)
+            earlier = await _given(connection, operation_id, word.generation)
+            if earlier is not None and (earlier.operator, _resolution(earlier)) == (operator.subject, word):
+                return wake
+            _require_open(row, word)
+            await _keep(connection, operator, operation_id, word)
+            what = f"resolution.{word.finding.value}"
+            await rows.tell(connection, row.tenant, operation_id, operator.subject, what, generation=word.generation)
+            await rows.post(connection, operation_id, "nudge", **wake.named())
+            return wake
+
+
+async def _asked_about(connection: AsyncConnection, operation_id: str, operator: Principal) -> Any:
+    meant = (operations.c.tenant, operations.c.subject, operations.c.tool, operations.c.intent_hash)
+    statement = (
+        select(*meant, operations.c.state, claims.c.generation, claims.c.uncertain)
+        .join_from(operations, claims, (claims.c.operation_id == operations.c.operation_id) & (claims.c.item == ""))
+        .where(operations.c.operation_id == operation_id)
+    )
+    row = (await connection.execute(statement)).one_or_none()
+    if row is None:
+        raise ResolutionRefused("not_found")
+    refusal = refusal_of_operator(operator, row.tenant, row.subject)
+    if refusal is not None:
+        raise ResolutionRefused(refusal)
+    return row
+
+
+def _require_open(row: Any, word: Resolution) -> None:
+    if State(row.state) is not State.MANUAL_REVIEW or not row.uncertain:
+        raise ResolutionRefused("resolution_not_open")
+    if row.generation != word.generation:
+        raise ResolutionRefused("resolution_stale")
+
+
+async def _keep(connection: AsyncConnection, operator: Principal, operation_id: str, word: Resolution) -> None:
+    """Write the word; of two operators at once one waits here for the other and is told."""
+    statement = (
+        insert(resolutions)
+        .values(
+            operation_id=operation_id,
+            generation=word.generation,
+            operator=operator.subject,
+            operator_name=operator.name or operator.subject,
+            finding=word.finding.value,
+            evidence=word.evidence,
+            reference=word.reference,
+        )
+        .on_conflict_do_nothing()
+        .returning(resolutions.c.resolution_id)
+    )
+    if (await connection.execute(statement)).one_or_none() is None:
+        raise ResolutionRefused("resolution_already_given")
+
+
+async def _given(connection: AsyncConnection, operation_id: str, generation: int) -> Any:
+    wanted = (resolutions.c.operation_id == operation_id) & (resolutions.c.generation == generation)
+    return (await connection.execute(select(resolutions).where(wanted))).one_or_none()
+
+
+def _resolution(row: Any) -> Resolution:
+    return Resolution(Finding(row.finding), row.evidence, row.reference, row.generation)

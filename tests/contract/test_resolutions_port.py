@@ -1,0 +1,150 @@
+"""An operator's word on what nobody else could find out: who may give it, when it counts, and that it counts once."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from adapters.postgres.decisions import Wake
+from adapters.postgres.engine import Database
+from adapters.postgres.resolutions import PostgresResolutions
+from tests.support.acts import ATTEMPT_SECONDS, claimed
+from tests.support.benches import OPERATOR, Bench, PostgresBench
+from workflows.domain.claim import Claim
+from workflows.domain.effect import ABANDONED, Effect, Outcome
+from workflows.domain.errors import ResolutionRefused, StaleGeneration
+from workflows.domain.lifecycle import State
+from workflows.domain.principal import Principal
+from workflows.domain.resolution import Finding, Resolution
+
+HAPPENED = Resolution(Finding.HAPPENED, "The provider's support confirms it, case 17.", "rf-204", generation=1)
+ABSENT = replace(HAPPENED, finding=Finding.DID_NOT_HAPPEN, reference="")
+
+
+async def in_review(bench: Bench) -> Claim:
+    """A refund that was sent once and that nobody could find again."""
+    claim = await claimed(bench)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
+    await bench.claims.conclude(claim, Effect.unknown())
+    await bench.operations.move(claim.operation_id, State.MANUAL_REVIEW)
+    return claim
+
+
+# -- the word, for the worker
+
+
+async def test_the_word_is_there_for_the_state_that_it_was_given_on_and_no_other(bench: Bench) -> None:
+    claim = await in_review(bench)
+    assert await bench.resolutions.given(claim.operation_id, 1) is None
+    await bench.resolve(claim.operation_id, HAPPENED)
+    assert await bench.resolutions.given(claim.operation_id, 1) == HAPPENED
+    assert await bench.resolutions.given(claim.operation_id, 2) is None
+
+
+async def test_what_is_abandoned_stays_uncertain_and_is_closed(bench: Bench) -> None:
+    claim = await in_review(bench)
+    await bench.claims.abandon(claim.operation_id, 1)
+    evidence = await bench.claims.evidence(claim.operation_id)
+    assert evidence is not None
+    assert evidence.effect is not None
+    assert (evidence.effect.outcome, evidence.effect.code) == (Outcome.UNKNOWN, ABANDONED)
+    assert (evidence.uncertain, evidence.generation) == (True, 2)
+
+
+async def test_what_somebody_has_found_meanwhile_is_not_abandoned(bench: Bench) -> None:
+    claim = await in_review(bench)
+    await bench.claims.conclude_by_evidence(claim.operation_id, 1, Effect.applied("rf-204", {}))
+    with pytest.raises(StaleGeneration):
+        await bench.claims.abandon(claim.operation_id, 1)
+
+
+async def test_what_was_proven_absent_meanwhile_is_not_abandoned(bench: Bench) -> None:
+    claim = await in_review(bench)
+    await bench.claims.prove_absent(claim.operation_id, 1)
+    with pytest.raises(StaleGeneration):
+        await bench.claims.abandon(claim.operation_id, 2)
+
+
+# -- who may give it, and when
+
+
+@pytest.fixture
+def words(door_database: Database) -> PostgresResolutions:
+    """With the rights of the back office."""
+    return PostgresResolutions(door_database)
+
+
+async def code_of(words: PostgresResolutions, claim: Claim, word: Resolution, operator: Principal = OPERATOR) -> str:
+    with pytest.raises(ResolutionRefused) as refused:
+        await words.resolve(operator, claim.operation_id, word)
+    return refused.value.code
+
+
+@pytest.mark.parametrize(
+    ("operator", "code"),
+    [
+        (replace(OPERATOR, agent="support-agent"), "operator_not_allowed"),
+        (replace(OPERATOR, roles=frozenset({"approver:refunds"})), "operator_not_allowed"),
+        (replace(OPERATOR, subject="user-17"), "operator_not_allowed"),
+        (replace(OPERATOR, tenant="tenant-b"), "not_found"),
+    ],
+    ids=["software", "another role", "who asked for it", "another tenant"],
+)
+async def test_who_may_not_resolve_changes_nothing(
+    postgres_bench: PostgresBench, words: PostgresResolutions, operator: Principal, code: str
+) -> None:
+    claim = await in_review(postgres_bench)
+    assert await code_of(words, claim, HAPPENED, operator) == code
+    assert await postgres_bench.resolutions.given(claim.operation_id, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        (replace(HAPPENED, evidence=" "), "resolution_evidence_required"),
+        (replace(HAPPENED, reference=""), "resolution_reference_required"),
+        (replace(HAPPENED, generation=7), "resolution_stale"),
+    ],
+    ids=["no evidence", "no reference", "another state than shown"],
+)
+async def test_a_word_without_grounds_or_on_another_state_does_not_count(
+    postgres_bench: PostgresBench, words: PostgresResolutions, word: Resolution, code: str
+) -> None:
+    claim = await in_review(postgres_bench)
+    assert await code_of(words, claim, word) == code
+    assert await postgres_bench.resolutions.given(claim.operation_id, word.generation) is None
+
+
+async def test_before_anybody_is_asked_no_word_counts(
+    postgres_bench: PostgresBench, words: PostgresResolutions
+) -> None:
+    claim = await claimed(postgres_bench)
+    assert await code_of(words, claim, HAPPENED) == "resolution_not_open"
+
+
+async def test_once_it_is_certain_no_word_counts(postgres_bench: PostgresBench, words: PostgresResolutions) -> None:
+    claim = await in_review(postgres_bench)
+    await postgres_bench.claims.prove_absent(claim.operation_id, 1)
+    assert await code_of(words, claim, replace(HAPPENED, generation=2)) == "resolution_not_open"
+
+
+async def test_the_same_word_again_is_the_same_word(postgres_bench: PostgresBench, words: PostgresResolutions) -> None:
+    claim = await in_review(postgres_bench)
+    first, again = [await words.resolve(OPERATOR, claim.operation_id, HAPPENED) for _ in range(2)]
+    assert first == again
+    assert (await postgres_bench.found(claim.operation_id)).state is State.MANUAL_REVIEW
+
+
+async def test_of_two_operators_at_once_one_counts_and_the_other_is_told(
+    postgres_bench: PostgresBench, words: PostgresResolutions
+) -> None:
+    claim = await in_review(postgres_bench)
+    other = replace(OPERATOR, subject="operator-2")
+    told = await asyncio.gather(
+        words.resolve(OPERATOR, claim.operation_id, HAPPENED),
+        words.resolve(other, claim.operation_id, ABSENT),
+        return_exceptions=True,
+    )
+    (refused,) = [each for each in told if isinstance(each, ResolutionRefused)]
+    assert refused.code == "resolution_already_given"
+    assert sum(isinstance(each, Wake) for each in told) == 1
