@@ -29,8 +29,8 @@ class Operations(Protocol):
     async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
         """Keep the gate's verdicts, and the clearance when all let it pass; None takes back an earlier one."""
 
-    async def move(self, operation_id: str, state: State) -> State:
-        """Step to `state` if the lifecycle allows it; returns where the operation then stands."""
+    async def move(self, operation_id: str, state: State, why: str = "") -> State:
+        """Step to `state` if the lifecycle allows it, and tell the timeline `why`; returns where it then stands."""
 
     async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
         """Write the one terminal result, with its event in the outbox; a second settlement gets the first one back.
@@ -117,7 +117,6 @@ class Claims(Protocol):
             StaleGeneration: the claim has been taken since the evidence was read, and the effect is not `APPLIED`. What
                 has happened is true whoever holds the claim; that nothing has is not.
         """
-
 
     async def abandon(self, operation_id: str, seen_generation: int) -> None:
         """Close the claim with an unknown outcome under the code `outcome_abandoned`; it stays uncertain for ever.

@@ -15,7 +15,7 @@ from workflows.domain.effect import Effect
 from workflows.domain.errors import CallRefused, StaleGeneration
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
-from workflows.domain.reconciliation import Conclusion, conclude
+from workflows.domain.reconciliation import LOOKUP_FAILED, Conclusion, conclude, why_unknown
 from workflows.domain.resolution import Finding, Resolution
 from workflows.messages import OperationRef, Report, Step
 
@@ -63,13 +63,14 @@ class Reconcile:
         except Exception as error:
             # A look that fails proves nothing, be it that the tool itself is gone; in time a person is asked.
             log.warning("look_failed", operation_id=operation.operation_id, failure=type(error).__name__)
-            return await self._ask_the_operator(operation, evidence, self._give_up_seconds(operation))
+            return await self._ask_the_operator(operation, evidence, self._give_up_seconds(operation), LOOKUP_FAILED)
         conclusion = conclude(found, contract.idempotency, contract.recovery, evidence.sent)
         if found is not None and conclusion in (Conclusion.APPLIED, Conclusion.REJECTED):
             return await self._on_record(operation, evidence, found)
         if conclusion is Conclusion.SEND_AGAIN and not evidence.lease_is_live:
             return await self._send_again(operation, evidence, contract.limits.sends)
-        return await self._ask_the_operator(operation, evidence, contract.recovery.give_up_seconds, found)
+        why = why_unknown(found, contract.idempotency, contract.recovery)
+        return await self._ask_the_operator(operation, evidence, contract.recovery.give_up_seconds, why, found)
 
     def _give_up_seconds(self, operation: Operation) -> float:
         try:
@@ -95,13 +96,13 @@ class Reconcile:
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _ask_the_operator(
-        self, operation: Operation, evidence: Evidence, give_up_seconds: float, found: Effect | None = None
+        self, operation: Operation, evidence: Evidence, give_up_seconds: float, why: str, found: Effect | None = None
     ) -> Report:
         """Act on the word that an operator has given; without one look again later, and in time ask for one."""
         word = await self._resolutions.given(operation.operation_id, evidence.generation)
         if word is None or (found is not None and word.finding is Finding.DID_NOT_HAPPEN):
             # What the downstream has taken and not finished is not undone by saying so.
-            return await self._look_later(operation, evidence, give_up_seconds)
+            return await self._look_later(operation, evidence, give_up_seconds, why)
         return await self._resolve(operation, evidence, word)
 
     async def _resolve(self, operation: Operation, evidence: Evidence, word: Resolution) -> Report:
@@ -114,10 +115,10 @@ class Reconcile:
         await self._claims.abandon(operation.operation_id, evidence.generation)
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
-    async def _look_later(self, operation: Operation, evidence: Evidence, give_up_seconds: float) -> Report:
+    async def _look_later(self, operation: Operation, evidence: Evidence, give_up_seconds: float, why: str) -> Report:
         since = evidence.sent.since_first_send or 0.0
         if since < give_up_seconds:
             pause = max(1.0, min(since, 60.0))
             return Report(Step.RECONCILE, "reconciliation_pending", pause, evidence.generation)
-        await self._operations.move(operation.operation_id, State.MANUAL_REVIEW)
-        return Report(Step.RECONCILE, "reconciliation_pending", MANUAL_LOOK_SECONDS, evidence.generation, True)
+        await self._operations.move(operation.operation_id, State.MANUAL_REVIEW, why)
+        return Report(Step.RECONCILE, why, MANUAL_LOOK_SECONDS, evidence.generation, True)

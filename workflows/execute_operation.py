@@ -112,7 +112,10 @@ class ExecuteOperation:
     async def _until_the_next_look(self, report: Report) -> None:
         if report.needs_person:
             self._mark("manual_review", "operator")
-            self._say("The outcome could not be found out. An operator must look; nothing is sent meanwhile.")
+            self._say(
+                f"The outcome could not be found out ({report.code}). An operator must look and say so in the back "
+                "office; nothing is sent meanwhile."
+            )
         else:
             self._mark("unconfirmed", "reconciliation")
             self._say("The outcome is not known. Looking it up at the downstream; nothing is sent meanwhile.")

@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from adapters.downstream.ledger_tables import accounts, entries, fences
-from workflows.domain.effect import Dispatch, Effect
+from workflows.domain.effect import MISMATCH, Dispatch, Effect
 from workflows.domain.errors import CallRefused
 from workflows.domain.impact import Money
 
@@ -207,7 +207,7 @@ def _effect_of(entry: Any, credit: Credit) -> Effect:
     """Only an entry of what was asked is success."""
     asked = (credit.account_id, credit.money.minor_units, credit.money.currency)
     if (entry.account_id, entry.minor_units, entry.currency) != asked:
-        return Effect.unknown(entry.entry_id)
+        return Effect.unknown(entry.entry_id, MISMATCH)
     told = ("entry_id", "account_id", "currency", "reason", "balance_after")
     return Effect.applied(entry.entry_id, {"amount": entry.minor_units} | {name: getattr(entry, name) for name in told})
 

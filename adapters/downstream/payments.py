@@ -7,7 +7,7 @@ import httpx2
 import structlog
 
 from adapters.downstream.http_writes import fate_of_failure, fate_of_refusal
-from workflows.domain.effect import Dispatch, Effect
+from workflows.domain.effect import MISMATCH, Dispatch, Effect
 from workflows.domain.errors import CallRefused
 
 log = structlog.get_logger(__name__)
@@ -75,7 +75,7 @@ class Payments:
         if len(refunds) > 1:
             # That cannot be, and a person must see it: nothing is concluded from it.
             log.error("several_refunds_for_one_operation", operation_id=dispatch.operation_id, number=len(refunds))
-            return Effect.unknown()
+            return Effect.unknown(code=MISMATCH)
         return effect_of(refunds[0], body) if refunds else None
 
     async def _get(self, path: str) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def effect_of(refund: Any, asked: dict[str, Any]) -> Effect:
     same = all(refund.get(name) == asked[name] for name in ("quote_id", "amount", "currency"))
     if refund.get("status") == "completed" and same:
         return Effect.applied(refund["refund_id"], refund)
-    return Effect.unknown(refund["refund_id"])
+    return Effect.unknown(refund["refund_id"], None if same else MISMATCH)
 
 
 def _unavailable() -> NoReturn:

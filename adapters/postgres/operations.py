@@ -46,14 +46,14 @@ class PostgresOperations:
                 )
             )
 
-    async def move(self, operation_id: str, state: State) -> State:
-        """Step to `state` if the lifecycle allows it; returns where the operation then stands."""
+    async def move(self, operation_id: str, state: State, why: str = "") -> State:
+        """Step to `state` if the lifecycle allows it, and tell the timeline `why`; returns where it then stands."""
         async with self._database.transaction() as connection:
             row = await locked(connection, operation_id)
             current = State(row.state)
             if state not in NEXT[current]:
                 return current
-            await step(connection, row.tenant, operation_id, current, state)
+            await step(connection, row.tenant, operation_id, current, state, why)
             return state
 
     async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
@@ -94,7 +94,7 @@ async def _write_ending(
         reference=ending.reference,
         ended_at=func.now(),
         # What the gate has pointed at stays, unless the ending itself says where.
-        **({"details": rows.details_to(ending.details)} if ending.details else {}),
+        details=rows.details_to(ending.details) if ending.details else operations.c.details,
     )
     await rows.post(connection, operation_id, "event", what="operation.settled", state=ending.state.value)
 

@@ -26,16 +26,22 @@ CANCEL_WANTED = (
 
 
 async def step(
-    connection: AsyncConnection, tenant: str, operation_id: str, current: State, following: State, **values: Any
+    connection: AsyncConnection,
+    tenant: str,
+    operation_id: str,
+    current: State,
+    following: State,
+    why: str = "",
+    **values: Any,
 ) -> None:
-    """Move one locked operation and tell its timeline, in the caller's transaction."""
+    """Move one locked operation and tell its timeline, and there `why`, in the caller's transaction."""
     advance(current, following)
     await connection.execute(
         update(operations)
         .where(operations.c.operation_id == operation_id)
         .values(state=following.value, updated_at=func.now(), **values)
     )
-    await rows.tell(connection, tenant, operation_id, EXECUTOR, following.value)
+    await rows.tell(connection, tenant, operation_id, EXECUTOR, following.value, **({"why": why} if why else {}))
 
 
 async def locked(connection: AsyncConnection, operation_id: str) -> Any:

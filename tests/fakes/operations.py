@@ -28,7 +28,7 @@ class MemoryOperations:
         kept.clearance, kept.cleared_at = clearance, self._world.now
         self._world.verdicts += [(operation.operation_id, verdict) for verdict in verdicts]
 
-    async def move(self, operation_id: str, state: State) -> State:
+    async def move(self, operation_id: str, state: State, why: str = "") -> State:
         kept = self._world.kept(operation_id)
         if state in NEXT[kept.operation.state]:
             kept.step(state)

@@ -171,8 +171,8 @@ async def test_an_entry_of_something_else_under_the_same_operation_proves_nothin
     account, operation = await books.open(), fresh("op")
     made = await ledger.add(credit_to(account), dispatch_of(operation))
     other = credit_to(account, Money(1, "KRW"))
-    assert await ledger.add(other, dispatch_of(operation)) == Effect.unknown(made.reference)
-    assert await ledger.find(other, dispatch_of(operation)) == Effect.unknown(made.reference)
+    assert await ledger.add(other, dispatch_of(operation)) == Effect.unknown(made.reference, "effect_mismatch")
+    assert await ledger.find(other, dispatch_of(operation)) == Effect.unknown(made.reference, "effect_mismatch")
 
 
 # -- the rules, on the state at the moment of the send

@@ -115,6 +115,7 @@ async def test_the_page_shows_what_the_operator_must_look_up(onceward: Onceward)
         page = (await visitor.page(f"/operations/{review.refund.operation_id}")).text
     assert post["idempotency_key"] in page
     assert "What became of it?" in page
+    assert "The downstream could not be asked." in page
 
 
 async def test_a_word_without_what_it_rests_on_changes_nothing_and_keeps_what_was_typed(onceward: Onceward) -> None:

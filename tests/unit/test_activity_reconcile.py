@@ -8,7 +8,7 @@ import pytest
 from activities.reconcile import LEASE_PAUSE_SECONDS, MANUAL_LOOK_SECONDS
 from tests.support.acts import claimed, proposed
 from tests.support.steps import CONSUMED, REFUNDED, Stage, sent, shipped
-from workflows.domain.contract import Idempotency, Limits
+from workflows.domain.contract import Idempotency, Limits, Recovery
 from workflows.domain.effect import Effect
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
@@ -147,7 +147,7 @@ async def test_a_person_is_asked_once_looking_has_lasted_too_long(happens: Calla
     stage.world.advance(GIVEN_UP - SETTLED)
     late = await stage.reconcile(operation)
 
-    assert late == Report(Step.RECONCILE, "reconciliation_pending", MANUAL_LOOK_SECONDS, 1, needs_person=True)
+    assert (late.step, late.pause_seconds, late.needs_person) == (Step.RECONCILE, MANUAL_LOOK_SECONDS, True)
     assert (await stage.found(operation.operation_id)).state is State.MANUAL_REVIEW
     assert (await stage.evidence(operation)).uncertain
 
@@ -261,3 +261,28 @@ async def test_a_word_on_an_earlier_state_of_the_claim_counts_for_nothing() -> N
     await stage.resolve(operation.operation_id, replace(HAPPENED, generation=7))
 
     assert (await stage.reconcile(operation)).needs_person
+
+
+@pytest.mark.parametrize(
+    ("idempotency", "finds", "why"),
+    [
+        (Idempotency.LOOKUP_ONLY, None, "absence_not_proven"),
+        (Idempotency.NONE, None, "absence_not_proven"),
+        (Idempotency.KEYED, None, "downstream_key_expired"),
+        (Idempotency.KEYED, Effect.unknown("rf-1"), "downstream_pending"),
+        (Idempotency.KEYED, Effect.unknown("rf-1", "effect_mismatch"), "effect_mismatch"),
+        (Idempotency.FENCED, ConnectionError("reset"), "lookup_failed"),
+    ],
+)
+async def test_an_operator_is_told_why_they_are_asked(
+    idempotency: Idempotency, finds: Effect | Exception | None, why: str
+) -> None:
+    stage = Stage()
+    stage.till.contract = replace(
+        stage.till.contract, idempotency=idempotency, recovery=Recovery(key_lifetime_seconds=60.0)
+    )
+    stage.till.finds = finds
+    operation = await sent(stage, Effect.unknown())
+    stage.world.advance(GIVEN_UP)
+
+    assert await stage.reconcile(operation) == Report(Step.RECONCILE, why, MANUAL_LOOK_SECONDS, 1, needs_person=True)

@@ -70,7 +70,7 @@ def test_what_is_accepted_and_not_finished_is_no_success(status: Any) -> None:
     ids=str,
 )
 def test_something_else_than_was_asked_is_uncertain(difference: dict[str, Any]) -> None:
-    assert effect_of(MADE | difference, ASKED) == Effect.unknown("rf-204")
+    assert effect_of(MADE | difference, ASKED) == Effect.unknown("rf-204", "effect_mismatch")
 
 
 @pytest.mark.parametrize("name", ["status", "amount", "currency", "quote_id"])

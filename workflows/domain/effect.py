@@ -13,6 +13,9 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
+MISMATCH = "effect_mismatch"
+"""The code of what was found under our key or reference and is not what was asked for."""
+
 ABANDONED = "outcome_abandoned"
 """The code of an effect that an operator has given up finding out; it may have happened."""
 
@@ -44,9 +47,9 @@ class Effect:
         return cls(Outcome.REJECTED, code=code, retryable=retryable, retry_after_seconds=retry_after_seconds)
 
     @classmethod
-    def unknown(cls, reference: str | None = None) -> "Effect":
-        """Sent, or perhaps sent; nobody can say yet."""
-        return cls(Outcome.UNKNOWN, reference=reference)
+    def unknown(cls, reference: str | None = None, code: str | None = None) -> "Effect":
+        """Sent, or perhaps sent; nobody can say yet. `code` says what stands in the way, such as `effect_mismatch`."""
+        return cls(Outcome.UNKNOWN, reference=reference, code=code)
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,19 @@ def conclude(found: Effect | None, idempotency: Idempotency, recovery: Recovery,
     return Conclusion.SEND_AGAIN if repeat_is_harmless(idempotency, recovery, sent) else Conclusion.STILL_UNKNOWN
 
 
+LOOKUP_FAILED = "lookup_failed"
+"""The downstream cannot be asked."""
+
+
+def why_unknown(found: Effect | None, idempotency: Idempotency, recovery: Recovery) -> str:
+    """Why a look has proven nothing although the time for a late commit has passed: what an operator is told."""
+    if found is not None:
+        return found.code or "downstream_pending"
+    if idempotency is Idempotency.KEYED and recovery.key_lifetime_seconds is not None:
+        return "downstream_key_expired"
+    return "absence_not_proven"
+
+
 def repeat_is_harmless(idempotency: Idempotency, recovery: Recovery, sent: Uncertainty) -> bool:
     """Whether sending once more cannot make a second effect."""
     if idempotency is Idempotency.FENCED:

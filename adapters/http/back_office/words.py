@@ -1,8 +1,9 @@
 """States and verdicts in people's words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.http.back_office.ports import OperationLine
+from adapters.http.back_office.ports import OperationLine, TimelineEntry
 from workflows.domain.approval import ApprovalState
 from workflows.domain.effect import ABANDONED
 from workflows.domain.errors import ERRORS
@@ -95,6 +96,15 @@ EVENTS = {
 }
 """What the timeline's entries are called; one that is not named here is shown by its code."""
 
+REASONS = {
+    "lookup_failed": "The downstream could not be asked.",
+    "downstream_pending": "The downstream has taken it and not finished.",
+    "downstream_key_expired": "It was not found, and the key is forgotten there: a second send could double it.",
+    "absence_not_proven": "It was not found, and nothing protects a second send.",
+    "effect_mismatch": "What is found under our key is not what was asked for.",
+}
+"""Why an operator is asked."""
+
 
 def of_operation(line: OperationLine) -> Standing:
     """Say where an operation stands."""
@@ -106,6 +116,12 @@ def of_operation(line: OperationLine) -> Standing:
 def may_get_receipt(line: OperationLine) -> bool:
     """Whether a receipt may still come; what has ended without effect has none."""
     return line.state not in (State.FAILED_TERMINAL, State.FAILED_RETRYABLE)
+
+
+def of_review(timeline: Sequence[TimelineEntry]) -> str:
+    """Say why an operator is asked, as the newest entry about it tells; empty when nobody is."""
+    asked = [entry.detail.removeprefix("why ") for entry in timeline if entry.what == State.MANUAL_REVIEW.value]
+    return REASONS.get(asked[-1], asked[-1]) if asked else ""
 
 
 def of_event(what: str) -> str:
