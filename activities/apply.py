@@ -10,11 +10,12 @@ from typing import Any
 import structlog
 from temporalio import activity
 
+from activities.items import Pass
 from activities.loading import load_as_meant
 from activities.ports import Claims, Journal, Operations, Tools, WriteTool
 from activities.step import step
 from workflows import contracts
-from workflows.domain.arguments import validated
+from workflows.domain.arguments import for_item
 from workflows.domain.claim import Claim
 from workflows.domain.effect import Effect, Outcome
 from workflows.domain.errors import (
@@ -52,22 +53,28 @@ class Apply:
 
     @activity.defn(name=contracts.APPLY)
     async def apply(self, ref: OperationRef) -> Report:
-        """Claim and send; whatever is not proven is left for reconciliation."""
+        """Claim and send, each item of a batch by itself; whatever is not proven is left for reconciliation."""
         async with step():
             operation = await load_as_meant(self._operations, ref)
-            try:
-                claim = await self._claims.acquire(ref.operation_id, self._new_owner(), LEASE_SECONDS)
-            except AlreadyEnded:
-                return Report(Step.SETTLE)
-            except ClaimHeld:
-                return Report(Step.RECONCILE, pause_seconds=LEASE_SECONDS / 2)
-            except LookFirst:
-                return Report(Step.RECONCILE)
-            except ClearanceMissing:
-                return Report(Step.VALIDATE)
-            except (ApprovalMissing, Canceled) as refused:
-                return Report(Step.SETTLE, code=refused.code)
-            return await self._send(operation, claim)
+            contract = self._tools.writer(operation.tool).contract
+            if contract.batch is None:
+                return await self._attempt(operation)
+            return await Pass(operation, contract, self._claims, self._attempt).run()
+
+    async def _attempt(self, operation: Operation, item: str = "") -> Report:
+        try:
+            claim = await self._claims.acquire(operation.operation_id, self._new_owner(), LEASE_SECONDS, item)
+        except AlreadyEnded:
+            return Report(Step.SETTLE)
+        except ClaimHeld:
+            return Report(Step.RECONCILE, pause_seconds=LEASE_SECONDS / 2)
+        except LookFirst:
+            return Report(Step.RECONCILE)
+        except ClearanceMissing:
+            return Report(Step.VALIDATE)
+        except (ApprovalMissing, Canceled) as refused:
+            return Report(Step.SETTLE, code=refused.code)
+        return await self._send(operation, claim)
 
     async def _send(self, operation: Operation, claim: Claim) -> Report:
         tool = self._tools.writer(operation.tool)
@@ -83,7 +90,7 @@ class Apply:
         return _report(effect, claim)
 
     async def _hand_over(self, operation: Operation, tool: WriteTool, claim: Claim) -> Effect:
-        arguments = validated(tool.contract, operation.arguments)
+        arguments = for_item(tool.contract, operation.arguments, claim.item)
         entry = await self._journal.began(operation, claim.generation)
         # The generation is checked at the last moment before the send.
         await self._claims.begin_send(claim, tool.contract.limits.attempt_seconds)

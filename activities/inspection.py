@@ -1,6 +1,7 @@
 """One look at the current state through every layer of the gate, without asking anybody."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from activities.ports import Spendings, Tools, WriteTool
 from workflows.domain.arguments import validated
@@ -18,11 +19,15 @@ NOT_THEIRS = frozenset({"not_found", "permission_denied"})
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen. `impact` is None when a layer refused; `why` says why a person must be asked, None when not."""
+    """What was seen. `impact` is None when a layer refused; `why` says why a person must be asked, None when not.
+
+    `refused` are the items of a begun batch that a rule is against by now, with its code.
+    """
 
     verdicts: tuple[Verdict, ...]
     impact: Impact | None = None
     why: str | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def refusal(self) -> Verdict | None:
@@ -45,28 +50,37 @@ class Look:
 
 
 async def look(
-    operation: Operation, tools: Tools, spendings: Spendings, authorizer: Authorizer, policy: Policy
+    operation: Operation,
+    tools: Tools,
+    spendings: Spendings,
+    authorizer: Authorizer,
+    policy: Policy,
+    only: Collection[str] | None = None,
 ) -> Look:
-    """Judge a write on the current state; raises `CallRefused("upstream_unavailable")` when it cannot be seen."""
+    """Judge a write on the current state; raises `CallRefused("upstream_unavailable")` when it cannot be seen.
+
+    `only` names what is left of a batch that has begun.
+    """
     tool = tools.writer(operation.tool)
     verdicts = static_verdicts(operation, tool.contract, authorizer)
     if first_refusal(verdicts) is not None:
         return Look(verdicts)
     try:
-        inspection = await _inspect(operation, tool, authorizer)
+        inspection = await _inspect(operation, tool, authorizer, only)
     except CallRefused as refused:
         if refused.code == "upstream_unavailable":
             raise
         return Look((*verdicts, verdict_of(refused)))
-    business = inspection.refusal or Verdict(Layer.BUSINESS)
+    left_out = inspection.refused if only is not None else {}
+    business = Verdict(Layer.BUSINESS) if left_out else inspection.refusal or Verdict(Layer.BUSINESS)
     why = None
-    if inspection.refusal is None:
+    if business.passed:
         repeat_seconds = tool.contract.repetition.seconds
         circumstances = await spendings.reserve(operation, inspection.impact.money, repeat_seconds)
         outside = [name for name in circumstances.reads if _is_from_outside(tools, name)]
         why = why_approval_is_needed(tool.contract, inspection.impact, policy, circumstances, outside)
     risk = Verdict(Layer.RISK, "approval_required" if why else None)
-    return Look((*verdicts, business, Verdict(Layer.AUTHORIZATION), risk), inspection.impact, why)
+    return Look((*verdicts, business, Verdict(Layer.AUTHORIZATION), risk), inspection.impact, why, left_out)
 
 
 def static_verdicts(operation: Operation, contract: Contract, authorizer: Authorizer) -> tuple[Verdict, ...]:
@@ -99,8 +113,13 @@ def _is_from_outside(tools: Tools, name: str) -> bool:
         return True
 
 
-async def _inspect(operation: Operation, tool: WriteTool, authorizer: Authorizer) -> Inspection:
-    inspection = await tool.inspect(validated(tool.contract, operation.arguments), operation.principal)
+async def _inspect(
+    operation: Operation, tool: WriteTool, authorizer: Authorizer, only: Collection[str] | None
+) -> Inspection:
+    arguments = validated(tool.contract, operation.arguments)
+    if tool.contract.batch is not None and only is not None:
+        arguments = tool.contract.batch.only(arguments, only)
+    inspection = await tool.inspect(arguments, operation.principal)
     # Before any rule speaks: about what the caller may not use nothing is said.
     admit(operation.principal, tool.contract, inspection.impact.resource, authorizer)
     return inspection

@@ -68,9 +68,12 @@ class Approvals(Protocol):
 
 
 class Claims(Protocol):
-    """The claims: compare-and-set with owner, lease and a generation that rises on every acquisition."""
+    """The claims: compare-and-set with owner, lease and a generation that rises on every acquisition.
 
-    async def acquire(self, operation_id: str, owner: str, lease_seconds: float) -> Claim:
+    Each item of a batch has a claim of its own; an operation with one effect has that of the empty item.
+    """
+
+    async def acquire(self, operation_id: str, owner: str, lease_seconds: float, item: str = "") -> Claim:
         """Take the right to the effect, step to started and consume the approval, in one transaction.
 
         Raises:
@@ -100,17 +103,29 @@ class Claims(Protocol):
         the lease back and leaves the claim open; an unknown one steps the operation to unconfirmed.
         """
 
-    async def evidence(self, operation_id: str) -> Evidence | None:
+    async def evidence(self, operation_id: str, item: str = "") -> Evidence | None:
         """Return what is on record, None when nothing was ever claimed."""
 
-    async def prove_absent(self, operation_id: str, seen_generation: int) -> None:
+    async def items(self, operation_id: str) -> Mapping[str, Evidence]:
+        """Return what is on record of each item that was ever claimed."""
+
+    async def refuse(self, operation_id: str, item: str, code: str) -> None:
+        """Conclude an item as refused before it is sent (again), one generation up.
+
+        Raises:
+            StaleGeneration: it is concluded or uncertain, or somebody's lease is live.
+        """
+
+    async def prove_absent(self, operation_id: str, seen_generation: int, item: str = "") -> None:
         """Record that the uncertain send has not happened and will not, one generation up; sending is allowed again.
 
         Raises:
             StaleGeneration: the claim has been taken, or its lease is live.
         """
 
-    async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
+    async def conclude_by_evidence(
+        self, operation_id: str, seen_generation: int, effect: Effect, item: str = ""
+    ) -> None:
         """Record what was found at the downstream, over any owner, one generation up; a second time changes nothing.
 
         Raises:
@@ -118,7 +133,7 @@ class Claims(Protocol):
                 has happened is true whoever holds the claim; that nothing has is not.
         """
 
-    async def abandon(self, operation_id: str, seen_generation: int) -> None:
+    async def abandon(self, operation_id: str, seen_generation: int, item: str = "") -> None:
         """Close the claim with an unknown outcome under the code `outcome_abandoned`; it stays uncertain for ever.
 
         Raises:
@@ -129,7 +144,7 @@ class Claims(Protocol):
 class Resolutions(Protocol):
     """What operators have found out."""
 
-    async def given(self, operation_id: str, generation: int) -> Resolution | None:
+    async def given(self, operation_id: str, generation: int, item: str = "") -> Resolution | None:
         """The word that was given on this very state of the claim, None when there is none."""
 
 

@@ -1,6 +1,8 @@
 """Finding out what an uncertain send came to. Reads only; it never sends."""
 
 import asyncio
+import time
+from collections.abc import Mapping, Sequence
 
 import structlog
 from temporalio import activity
@@ -8,7 +10,8 @@ from temporalio import activity
 from activities.ports import Claims, Operations, Resolutions, Tools
 from activities.step import step
 from workflows import contracts
-from workflows.domain.arguments import validated
+from workflows.domain.arguments import for_item
+from workflows.domain.batch import uncertain_items
 from workflows.domain.claim import Evidence
 from workflows.domain.contract import Recovery
 from workflows.domain.effect import Effect
@@ -28,6 +31,10 @@ LEASE_PAUSE_SECONDS = 3.0
 """How long to leave alone who holds the claim and has not sent yet."""
 
 
+PASS_SECONDS = 15.0
+"""After it no further item of a batch is looked up in this attempt."""
+
+
 class Reconcile:
     """Looks at the downstream and says what is proven."""
 
@@ -38,22 +45,21 @@ class Reconcile:
     async def reconcile(self, ref: OperationRef) -> Report:
         """Look once; say whether the outcome is on record, may be sent again, or must be looked for later."""
         async with step():
-            evidence = await self._claims.evidence(ref.operation_id)
-            if evidence is None:
-                return Report(Step.VALIDATE)
-            if evidence.effect is not None:
-                return Report(Step.SETTLE, generation=evidence.generation)
-            if not evidence.uncertain:
-                # Nothing that was sent is in doubt, so there is nothing to find out: the gate looks again.
-                pause = LEASE_PAUSE_SECONDS if evidence.lease_is_live else 0.0
-                return Report(Step.SEND_AGAIN, "proven_absent", pause, evidence.generation)
+            known = await self._claims.items(ref.operation_id)
+            uncertain = uncertain_items(known)
+            if not uncertain:
+                return _nothing_in_doubt(known)
             await self._operations.move(ref.operation_id, State.UNCONFIRMED)
-            operation = await self._operations.load(ref.operation_id)
-            try:
-                return await self._look(operation, evidence)
-            except StaleGeneration:
-                # Somebody has taken the claim meanwhile; what they do is not what we have looked at.
-                return Report(Step.RECONCILE, pause_seconds=1.0, generation=evidence.generation)
+            operation, ends = await self._operations.load(ref.operation_id), time.monotonic() + PASS_SECONDS
+            reports = [await self._look_at(operation, known[item]) for item in uncertain if time.monotonic() < ends]
+            return _most_pressing(reports, uncertain)
+
+    async def _look_at(self, operation: Operation, evidence: Evidence) -> Report:
+        try:
+            return await self._look(operation, evidence)
+        except StaleGeneration:
+            # Somebody has taken the claim meanwhile; what they do is not what we have looked at.
+            return Report(Step.RECONCILE, pause_seconds=1.0, generation=evidence.generation)
 
     async def _look(self, operation: Operation, evidence: Evidence) -> Report:
         try:
@@ -80,26 +86,27 @@ class Reconcile:
 
     async def _found(self, operation: Operation, evidence: Evidence) -> Effect | None:
         tool = self._tools.writer(operation.tool)
-        return await tool.look_up(validated(tool.contract, operation.arguments), evidence.dispatch)
+        arguments = for_item(tool.contract, operation.arguments, evidence.dispatch.item)
+        return await tool.look_up(arguments, evidence.dispatch)
 
     async def _on_record(self, operation: Operation, evidence: Evidence, found: Effect) -> Report:
-        await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, found)
+        await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, found, _item(evidence))
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _send_again(self, operation: Operation, evidence: Evidence, most_sends: int) -> Report:
         if evidence.sends < most_sends:
-            await self._claims.prove_absent(operation.operation_id, evidence.generation)
+            await self._claims.prove_absent(operation.operation_id, evidence.generation, _item(evidence))
             return Report(Step.SEND_AGAIN, "proven_absent", generation=evidence.generation + 1)
         # Proven absent, and the budget is spent: a true end without an effect.
         nothing = Effect.rejected("upstream_unavailable")
-        await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, nothing)
+        await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, nothing, _item(evidence))
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _ask_the_operator(
         self, operation: Operation, evidence: Evidence, give_up_seconds: float, why: str, found: Effect | None = None
     ) -> Report:
         """Act on the word that an operator has given; without one look again later, and in time ask for one."""
-        word = await self._resolutions.given(operation.operation_id, evidence.generation)
+        word = await self._resolutions.given(operation.operation_id, evidence.generation, _item(evidence))
         if word is None or (found is not None and word.finding is Finding.DID_NOT_HAPPEN):
             # What the downstream has taken and not finished is not undone by saying so.
             return await self._look_later(operation, evidence, give_up_seconds, why)
@@ -110,9 +117,9 @@ class Reconcile:
             return await self._on_record(operation, evidence, Effect.applied(word.reference, {}))
         if word.finding is Finding.DID_NOT_HAPPEN:
             # The word counts for one more send, whatever the budget.
-            await self._claims.prove_absent(operation.operation_id, evidence.generation)
+            await self._claims.prove_absent(operation.operation_id, evidence.generation, _item(evidence))
             return Report(Step.SEND_AGAIN, "proven_absent", generation=evidence.generation + 1)
-        await self._claims.abandon(operation.operation_id, evidence.generation)
+        await self._claims.abandon(operation.operation_id, evidence.generation, _item(evidence))
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _look_later(self, operation: Operation, evidence: Evidence, give_up_seconds: float, why: str) -> Report:
@@ -122,3 +129,34 @@ class Reconcile:
             return Report(Step.RECONCILE, "reconciliation_pending", pause, evidence.generation)
         await self._operations.move(operation.operation_id, State.MANUAL_REVIEW, why)
         return Report(Step.RECONCILE, why, MANUAL_LOOK_SECONDS, evidence.generation, True)
+
+
+def _item(evidence: Evidence) -> str:
+    return evidence.dispatch.item
+
+
+def _nothing_in_doubt(known: Mapping[str, Evidence]) -> Report:
+    """Nothing that was sent is uncertain, so there is nothing to find out: it is concluded, or the gate looks again."""
+    if not known:
+        return Report(Step.VALIDATE)
+    single = known.get("")
+    if single is not None and single.effect is not None:
+        return Report(Step.SETTLE, generation=single.generation)
+    generation = max(evidence.generation for evidence in known.values())
+    live = any(evidence.lease_is_live and evidence.effect is None for evidence in known.values())
+    return Report(Step.SEND_AGAIN, "proven_absent", LEASE_PAUSE_SECONDS if live else 0.0, generation)
+
+
+def _most_pressing(reports: Sequence[Report], uncertain: Sequence[str]) -> Report:
+    """What is to be done next of what several items need; that of an operation with one effect as it is."""
+    if list(uncertain) == [""]:
+        return reports[0]
+    if len(reports) < len(uncertain):
+        return Report(Step.RECONCILE, "reconciliation_pending", 1.0)
+    later = [report for report in reports if report.step is Step.RECONCILE]
+    if len(later) < len(reports) or not later:
+        # Something has been found out; there may be items that were never sent, which is for the gate to see.
+        return Report(Step.SEND_AGAIN, "batch_goes_on", generation=max(report.generation for report in reports))
+    # A person is asked once there is nothing left that time alone may tell.
+    patient = [report for report in later if not report.needs_person]
+    return min(patient or later, key=lambda report: report.pause_seconds)

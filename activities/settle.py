@@ -1,6 +1,6 @@
 """Writing the one terminal result of an operation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -11,6 +11,9 @@ from activities.loading import load_as_referred
 from activities.ports import Claims, Operations, Tools
 from activities.step import step
 from workflows import contracts
+from workflows.domain.arguments import validated
+from workflows.domain.batch import open_items, settlement_of, uncertain_items
+from workflows.domain.claim import Evidence
 from workflows.domain.effect import Effect, Outcome
 from workflows.domain.errors import CallRefused, EffectUncertain
 from workflows.domain.lifecycle import State
@@ -31,8 +34,8 @@ class Settle:
         """Settle once; whoever comes second is told how it ended."""
         async with step():
             operation = await load_as_referred(self._operations, order.ref)
-            settlement = await self._settlement(operation, order.code)
             try:
+                settlement = await self._settlement(operation, order.code)
                 stored = await self._operations.settle(operation.operation_id, settlement)
             except EffectUncertain as uncertain:
                 # No end: what was sent must be found out first.
@@ -40,11 +43,28 @@ class Settle:
             return Ending(stored.state.value, stored.code)
 
     async def _settlement(self, operation: Operation, code: str | None) -> Settlement:
-        evidence = await self._claims.evidence(operation.operation_id)
-        if evidence is not None and evidence.effect is not None:
+        known = await self._claims.items(operation.operation_id)
+        if uncertain_items(known):
+            raise EffectUncertain
+        ids = self._items_of(operation, known)
+        if ids and known:
+            if code is None and open_items(ids, known):
+                # Without a refusal a batch ends when all of it has been tried.
+                raise EffectUncertain
+            return settlement_of(ids, known, code)
+        single = known.get("")
+        if single is not None and single.effect is not None:
             # What happened outranks any refusal that came after it.
-            return self._by_effect(operation, evidence.effect)
+            return self._by_effect(operation, single.effect)
         return Settlement.failed_with(code or "internal_error")
+
+    def _items_of(self, operation: Operation, known: Mapping[str, Evidence]) -> Sequence[str]:
+        """The items of a batch, none for an operation with one effect. Without the tool, those that were claimed."""
+        try:
+            contract = self._tools.writer(operation.tool).contract
+            return contract.batch.ids(validated(contract, operation.arguments)) if contract.batch else ()
+        except CallRefused:
+            return [item for item in known if item]
 
     def _by_effect(self, operation: Operation, effect: Effect) -> Settlement:
         if effect.outcome is Outcome.APPLIED:

@@ -1,5 +1,6 @@
 """The gate with the people's word: asks for approval, finds it pending, expired, denied, stale or granted."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from temporalio import activity
@@ -10,8 +11,11 @@ from activities.ports import Approvals, Claims, Operations, Spendings, Tools
 from activities.step import step
 from workflows import contracts
 from workflows.domain.approval import ApprovalState, Binding, Clearance, Plea, Question
+from workflows.domain.arguments import validated
 from workflows.domain.authorization import Authorizer
-from workflows.domain.errors import Canceled
+from workflows.domain.batch import open_items
+from workflows.domain.contract import Contract
+from workflows.domain.errors import CallRefused, Canceled, StaleGeneration
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import ENDS, MAY_HAVE_EFFECT
 from workflows.domain.operation import Operation
@@ -25,6 +29,10 @@ ENDED_APPROVALS = {
 }
 """What an approval that can no longer be used makes of the operation. A consumed one is this operation's own: what it
 allowed has provably not happened yet, so it still stands as long as what it binds and its deadline do."""
+
+
+NOTHING: Collection[str] = ()
+"""All of it has been sent or concluded."""
 
 
 class Validate:
@@ -51,11 +59,12 @@ class Validate:
             operation = await load_as_referred(self._operations, ref)
             if operation.state in ENDS:
                 return Judgement(Step.SETTLE, operation.code)
-            if operation.state in MAY_HAVE_EFFECT and await self._is_out_of_our_hands(operation):
+            left = await self._what_is_left(operation) if operation.state in MAY_HAVE_EFFECT else None
+            if left is NOTHING:
                 return Judgement(Step.GO)
             if operation.cancel_wanted:
                 return Judgement(Step.SETTLE, Canceled.code)
-            seen = await look(operation, self._tools, self._spendings, self._authorizer, self._policy)
+            seen = await look(operation, self._tools, self._spendings, self._authorizer, self._policy, left)
             question = await self._approvals.latest(operation.operation_id)
             if question is not None and question.state in ENDED_APPROVALS:
                 # A person's word, or their silence, outranks what the rules or the policy say by now.
@@ -64,13 +73,27 @@ class Validate:
                 return await self._refuse(operation, seen, question)
             return await self._consult(operation, seen, question)
 
-    async def _is_out_of_our_hands(self, operation: Operation) -> bool:
-        """Whether something was sent that may have happened, or has: then the claim says what is true, not the gate.
+    async def _what_is_left(self, operation: Operation) -> Collection[str] | None:
+        """What is still to be judged of an operation that has begun: NOTHING, all of it (None), or items of a batch.
 
+        What was sent and may have happened, or has, is out of our hands: the claim says what is true, not the gate.
         What has provably not happened yet is judged anew before it is sent again.
         """
-        evidence = await self._claims.evidence(operation.operation_id)
-        return evidence is None or evidence.uncertain or evidence.effect is not None
+        known = await self._claims.items(operation.operation_id)
+        contract = self._contract_of(operation)
+        if contract is not None and contract.batch is not None:
+            items = open_items(contract.batch.ids(validated(contract, operation.arguments)), known)
+            return frozenset(items) if items else NOTHING
+        return None if known and all(evidence.may_be_sent for evidence in known.values()) else NOTHING
+
+    def _contract_of(self, operation: Operation) -> Contract | None:
+        try:
+            contract = self._tools.writer(operation.tool).contract
+            validated(contract, operation.arguments)
+        except CallRefused:
+            # The look says why; what is out of our hands does not depend on it.
+            return None
+        return contract
 
     async def _refuse(self, operation: Operation, seen: Look, question: Question | None) -> Judgement:
         await self._operations.record(operation, seen.verdicts, None)
@@ -79,7 +102,7 @@ class Validate:
         return Judgement(Step.SETTLE, seen.refusal.code if seen.refusal else None)
 
     async def _consult(self, operation: Operation, seen: Look, question: Question | None) -> Judgement:
-        binding = self._binding(operation, seen)
+        binding = await self._binding(operation, seen, question)
         if seen.why is None:
             if question is not None:
                 # Nobody has to be asked any more, so nobody is left with the question.
@@ -130,9 +153,29 @@ class Validate:
         await self._operations.record(operation, (*seen.verdicts, Verdict(Layer.APPROVAL, code)), None)
         return Judgement(Step.SETTLE, code)
 
-    def _binding(self, operation: Operation, seen: Look) -> Binding:
-        version = seen.impact.resource.version if seen.impact else ""
-        return Binding(operation.intent_hash, version, self._policy.version)
+    async def _binding(self, operation: Operation, seen: Look, question: Question | None) -> Binding:
+        """What would be done now. Items of a begun batch that may not be done any more are refused and left out.
+
+        What is left of a batch has another version than the whole; so once its approval is used, each item is held to
+        its own version, and the binding of the whole stands for those that are left.
+        """
+        impact = seen.impact
+        binding = Binding(operation.intent_hash, impact.resource.version if impact else "", self._policy.version)
+        refused = dict(seen.refused)
+        if question is not None and question.state is ApprovalState.CONSUMED and impact is not None and impact.items:
+            changed = (item.id for item in impact.items if question.items.get(item.id) != item.version)
+            refused = dict.fromkeys(changed, "approval_stale") | refused
+            binding = replace(binding, resource_version=question.binding.resource_version)
+        for item, code in refused.items():
+            await self._refuse_item(operation, item, code)
+        return binding
+
+    async def _refuse_item(self, operation: Operation, item: str, code: str) -> None:
+        try:
+            await self._claims.refuse(operation.operation_id, item, code)
+        except StaleGeneration:
+            # Whoever holds it lets go of it soon; until then nothing is let pass.
+            raise CallRefused("upstream_unavailable") from None
 
 
 def _wait(question: Question) -> Judgement:

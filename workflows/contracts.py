@@ -13,6 +13,9 @@ EXECUTE_OPERATION = "onceward.ExecuteOperation"
 NUDGE = "onceward.nudge"
 """Signal: look at the database again. It carries nothing and decides nothing, so it may be lost or doubled."""
 
+PROGRESS = "onceward.progress"
+"""Query: how far a batch has come."""
+
 VALIDATE = "onceward.validate"
 APPLY = "onceward.apply"
 RECONCILE = "onceward.reconcile"
@@ -52,7 +55,8 @@ CALLS: dict[str, Call] = {
     VALIDATE: Call(timedelta(seconds=30), _retry(36, 60)),
     # One attempt: whatever stops it, what to do next is decided by looking, never by sending again unseen.
     APPLY: Call(timedelta(seconds=120), _retry(1, 1)),
-    RECONCILE: Call(timedelta(seconds=30), _retry(5, 20)),
+    # A downstream that cannot be asked is an answer; only an outage of our own database is waited out here.
+    RECONCILE: Call(timedelta(seconds=30), _retry(36, 20)),
     # Only our own database: about a day of outage is waited out before the workflow fails visibly.
     SETTLE: Call(timedelta(seconds=30), _retry(1500, 60)),
     READ: Call(timedelta(seconds=30), _retry(4, 5)),

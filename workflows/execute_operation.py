@@ -35,6 +35,7 @@ class ExecuteOperation:
         self._ref = ref
         self._nudged = False
         self._marked = ("", "")
+        self._progress = ""
 
     @workflow.run
     async def run(self, ref: OperationRef) -> Ending:  # noqa: ARG002 - the initialiser has it
@@ -59,6 +60,11 @@ class ExecuteOperation:
         """Something changed in the database: a decision, a resolution."""
         self._nudged = True
 
+    @workflow.query(name=contracts.PROGRESS)
+    def progress(self) -> str:
+        """How far a batch has come, in words; empty for an operation with one effect."""
+        return self._progress
+
     async def _through_the_gate(self) -> Report:
         """Judge on the current state, wait for people as long as they take, and make the effect if it may be made."""
         while True:
@@ -78,9 +84,11 @@ class ExecuteOperation:
             return Judgement(Step.SETTLE, code=_code(error))
 
     async def _apply(self) -> Report:
-        self._say("Making the effect.")
+        self._say(f"Making the effect{f' ({self._progress})' if self._progress else ''}.")
         try:
-            return await self._call(contracts.APPLY, self._ref, Report)
+            report = await self._call(contracts.APPLY, self._ref, Report)
+            self._progress = report.progress or self._progress
+            return report
         except ActivityError as error:
             _raise_if_cancelled(error)
             # The worker died or answered too late: the write may have landed.

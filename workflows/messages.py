@@ -45,7 +45,7 @@ class Report:
 
     SETTLE: an outcome is on record, or nothing was sent and `code` says why. RECONCILE: unknown, look (again) after
     `pause_seconds`. VALIDATE, SEND_AGAIN: nothing has happened, go through the gate (again) after `pause_seconds`.
-    `needs_person` when looking has lasted longer than the contract says.
+    `needs_person` when looking has lasted longer than the contract says. `progress` is that of a batch, in words.
     """
 
     step: Step
@@ -53,6 +53,7 @@ class Report:
     pause_seconds: float = 0.0
     generation: int = 0
     needs_person: bool = False
+    progress: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ is refused when it arrives, so "not found" is proven by the look itself and not 
 """
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,9 +27,6 @@ from workflows.domain.errors import CallRefused
 from workflows.domain.impact import Money
 
 log = structlog.get_logger(__name__)
-
-WHOLE = ""
-"""The item of an operation that makes one entry."""
 
 NOW = func.clock_timestamp(type_=DateTime(timezone=True))
 
@@ -103,6 +100,13 @@ class Ledger:
             raise CallRefused("not_found")
         return found
 
+    async def accounts(self, account_ids: Collection[str]) -> Mapping[str, Account]:
+        """Those of the accounts that there are, by their ids."""
+        wanted = accounts.c.account_id == func.any(list(account_ids))
+        async with self._transaction() as connection:
+            found = await connection.execute(select(accounts, NOW.label("observed_at")).where(wanted))
+            return {row["account_id"]: Account(**row) for row in found.mappings()}
+
     async def add(self, credit: Credit, dispatch: Dispatch) -> Effect:
         """Give one credit, unless this operation has given it or a higher generation has been here."""
         try:
@@ -158,7 +162,7 @@ async def _new_entry(connection: AsyncConnection, credit: Credit, dispatch: Disp
 def _written(credit: Credit, dispatch: Dispatch, balance: int) -> dict[str, Any]:
     return {
         "operation_id": dispatch.operation_id,
-        "item": WHOLE,
+        "item": dispatch.item,
         "entry_id": f"cr-{secrets.token_hex(8)}",
         "account_id": credit.account_id,
         "minor_units": credit.money.minor_units,
@@ -174,7 +178,7 @@ async def _raise_fence(connection: AsyncConnection, dispatch: Dispatch, generati
 
     Either way the operation's fence is locked until the transaction ends.
     """
-    given = insert(fences).values(operation_id=dispatch.operation_id, item=WHOLE, generation=generation)
+    given = insert(fences).values(operation_id=dispatch.operation_id, item=dispatch.item, generation=generation)
     raised = given.on_conflict_do_update(
         index_elements=[fences.c.operation_id, fences.c.item],
         set_={"generation": given.excluded.generation},
@@ -225,4 +229,4 @@ def _note(error: SQLAlchemyError) -> None:
 
 
 def _of(table: Table, dispatch: Dispatch) -> ColumnElement[bool]:
-    return and_(table.c.operation_id == dispatch.operation_id, table.c.item == WHOLE)
+    return and_(table.c.operation_id == dispatch.operation_id, table.c.item == dispatch.item)

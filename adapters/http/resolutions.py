@@ -32,6 +32,7 @@ class ResolutionBody(BaseModel):
     finding: Literal["happened", "did_not_happen", "abandoned"] = Field(description="What has been found out.")
     evidence: str = Field(max_length=4000, description="Where you looked and what you saw.")
     reference: str = Field("", max_length=200, description="The downstream's own id of the effect, if it happened.")
+    item: str = Field("", max_length=200, description="The item of a batch that the word is about.")
     generation: int = Field(ge=1, description="The claim's generation as it was shown to you.", examples=[1])
 
 
@@ -59,7 +60,7 @@ class ResolutionDoor:
         """Say what became of an effect that nobody else could find out; only an operator who is a person may."""
         operator = await self._caller(request)
         body = await read_body(request, ResolutionBody, LONGEST_BODY)
-        word = Resolution(Finding(body.finding), body.evidence, body.reference, body.generation)
+        word = Resolution(Finding(body.finding), body.evidence, body.reference, body.generation, body.item)
         try:
             await self._resolver.resolve(operator, operation_id, word)
         except ResolutionRefused as refused:

@@ -114,4 +114,5 @@ def _question(row: Any) -> Question:
         binding=Binding(row.intent_hash, row.resource_version, row.policy_version),
         seconds_left=max(0.0, float(row.seconds_left)),
         approver_role=row.approver_role,
+        items={item["id"]: item["version"] for item in row.impact.get("items", ())},
     )

@@ -12,6 +12,7 @@ from adapters.http.back_office.ports import (
     ApprovalReference,
     ApprovalSheet,
     DecisionOutcome,
+    ItemLine,
     OperationLine,
     OperationList,
     OperationSheet,
@@ -25,7 +26,7 @@ from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, claims, decisions, events, operations, verdicts
 from workflows.domain.approval import Approval, ApprovalState, Binding, Choice
 from workflows.domain.gate import Layer, Verdict
-from workflows.domain.impact import Fact, Impact, Money, Resource
+from workflows.domain.impact import Fact, Impact, Item, Money, Resource
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Resolution
@@ -218,12 +219,24 @@ async def _operation_sheet(connection: AsyncConnection, row: Any, titles: Mappin
         timeline=await _timeline(connection, row.operation_id),
         evidence=_evidence(claim),
         approvals=await _approvals(connection, row.operation_id),
+        items=await _items(connection, row.operation_id),
     )
 
 
 async def _claim(connection: AsyncConnection, operation_id: str) -> Any:
     wanted = (claims.c.operation_id == operation_id) & (claims.c.item == "")
     return (await connection.execute(select(claims).where(wanted))).one_or_none()
+
+
+async def _items(connection: AsyncConnection, operation_id: str) -> tuple[ItemLine, ...]:
+    wanted = (claims.c.operation_id == operation_id) & (claims.c.item != "")
+    found = await connection.execute(select(claims).where(wanted).order_by(claims.c.item))
+    return tuple(
+        ItemLine(
+            row.item, row.outcome or "", row.code or "", row.uncertain, row.generation, row.sends, row.idempotency_key
+        )
+        for row in found
+    )
 
 
 async def _verdicts(connection: AsyncConnection, operation_id: str) -> tuple[Verdict, ...]:
@@ -264,6 +277,7 @@ def impact_from(value: Any) -> Impact:
         count=value["count"],
         reversible=value["reversible"],
         facts=tuple(Fact(fact["label"], fact["value"], _money(fact.get("money"))) for fact in value["facts"]),
+        items=tuple(Item(**item) for item in value.get("items", ())),
     )
 
 

@@ -5,6 +5,7 @@ of deadlocking. Each statement that changes a claim names the owner and generati
 rows is the verdict.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -41,24 +42,24 @@ class PostgresClaims:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def acquire(self, operation_id: str, owner: str, lease_seconds: float) -> Claim:
+    async def acquire(self, operation_id: str, owner: str, lease_seconds: float, item: str = "") -> Claim:
         """Take the right to the effect in one transaction; see the port for what it raises."""
         async with self._database.transaction() as connection:
             operation = await locked(connection, operation_id)
             if State(operation.state) in ENDS:
                 raise AlreadyEnded
-            held = await _claim(connection, operation_id)
+            held = await _claim(connection, operation_id, item)
             if held is not None:
                 _require_open(held)
             if operation.cancel_wanted:
                 raise Canceled
             await _use_clearance(connection, operation)
             if held is None:
-                await _first_claim(connection, operation, owner, lease_seconds)
+                await _first_claim(connection, operation, item, owner, lease_seconds)
             else:
                 await _take_over(connection, held, owner, lease_seconds)
             await _start(connection, operation)
-            return await _acquired(connection, operation, owner)
+            return await _acquired(connection, operation, item, owner)
 
     async def begin_send(self, claim: Claim, attempt_seconds: float) -> None:
         """Note that a send begins now; raises `StaleGeneration`."""
@@ -83,35 +84,55 @@ class PostgresClaims:
             operation = await locked(connection, claim.operation_id)
             believed = and_(_held_by(claim), claims.c.intent_hash == operation.intent_hash)
             await _change(connection, believed, _recorded(effect))
-            await _tell_effect(connection, operation, effect, claim.generation)
+            await _tell_effect(connection, operation, claim.item, effect, claim.generation)
 
-    async def evidence(self, operation_id: str) -> Evidence | None:
+    async def evidence(self, operation_id: str, item: str = "") -> Evidence | None:
         """Return what is on record, None when nothing was ever claimed."""
         async with self._database.transaction() as connection:
-            row = await _claim(connection, operation_id)
+            row = await _claim(connection, operation_id, item)
             return None if row is None else _evidence(row)
 
-    async def prove_absent(self, operation_id: str, seen_generation: int) -> None:
+    async def items(self, operation_id: str) -> Mapping[str, Evidence]:
+        """Return what is on record of each item that was ever claimed."""
+        async with self._database.transaction() as connection:
+            found = await connection.execute(_CLAIMS.where(claims.c.operation_id == operation_id))
+            return {row.item: _evidence(row) for row in found}
+
+    async def refuse(self, operation_id: str, item: str, code: str) -> None:
+        """Conclude an item as refused before it is sent (again); see the port."""
+        async with self._database.transaction() as connection:
+            operation = await locked(connection, operation_id)
+            if await _claim(connection, operation_id, item) is None:
+                await _first_claim(connection, operation, item, "refusal", 0.0)
+            row = await _claim(connection, operation_id, item)
+            values = {**_recorded(Effect.rejected(code)), "generation": row.generation + 1, "owner": "refusal"}
+            free = claims.c.uncertain.is_(False) & (claims.c.lease_until <= NOW)
+            await _change(connection, _same(operation_id, item, row.generation) & free, values)
+
+    async def prove_absent(self, operation_id: str, seen_generation: int, item: str = "") -> None:
         """Record that the uncertain send has not happened; see the port."""
         async with self._database.transaction() as connection:
             await locked(connection, operation_id)
             values = {"uncertain": False, "generation": seen_generation + 1, "owner": "evidence"}
-            await _change(connection, _same(operation_id, seen_generation) & (claims.c.lease_until <= NOW), values)
+            lapsed = _same(operation_id, item, seen_generation) & (claims.c.lease_until <= NOW)
+            await _change(connection, lapsed, values)
 
-    async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
+    async def conclude_by_evidence(
+        self, operation_id: str, seen_generation: int, effect: Effect, item: str = ""
+    ) -> None:
         """Record what was found at the downstream, over any owner, one generation up; see the port."""
         async with self._database.transaction() as connection:
             operation = await locked(connection, operation_id)
-            row = await _claim(connection, operation_id)
+            row = await _claim(connection, operation_id, item)
             if row is None or row.outcome is not None:
                 return
             if row.generation != seen_generation and effect.outcome is not Outcome.APPLIED:
                 raise StaleGeneration
             values = {**_recorded(effect), "generation": row.generation + 1, "owner": "evidence"}
-            await _change(connection, _same(operation_id, row.generation), values)
-            await _tell_effect(connection, operation, effect, row.generation + 1)
+            await _change(connection, _same(operation_id, item, row.generation), values)
+            await _tell_effect(connection, operation, item, effect, row.generation + 1)
 
-    async def abandon(self, operation_id: str, seen_generation: int) -> None:
+    async def abandon(self, operation_id: str, seen_generation: int, item: str = "") -> None:
         """Close an uncertain claim without an outcome, on an operator's word; see the port."""
         async with self._database.transaction() as connection:
             operation = await locked(connection, operation_id)
@@ -123,9 +144,10 @@ class PostgresClaims:
                 "generation": seen_generation + 1,
                 "owner": "operator",
             }
-            still = _same(operation_id, seen_generation) & claims.c.uncertain & (claims.c.lease_until <= NOW)
+            still = _same(operation_id, item, seen_generation) & claims.c.uncertain & (claims.c.lease_until <= NOW)
             await _change(connection, still, values)
-            await _tell_effect(connection, operation, Effect(Outcome.UNKNOWN, code=ABANDONED), seen_generation + 1)
+            given_up = Effect(Outcome.UNKNOWN, code=ABANDONED)
+            await _tell_effect(connection, operation, item, given_up, seen_generation + 1)
 
     async def _as_holder(self, claim: Claim, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
         async with self._database.transaction() as connection:
@@ -147,12 +169,15 @@ async def _use_clearance(connection: AsyncConnection, operation: Any) -> None:
         await _consume(connection, operation, clearance)
 
 
-async def _first_claim(connection: AsyncConnection, operation: Any, owner: str, lease_seconds: float) -> None:
+async def _first_claim(
+    connection: AsyncConnection, operation: Any, item: str, owner: str, lease_seconds: float
+) -> None:
     await connection.execute(
         claims.insert().values(
             operation_id=operation.operation_id,
+            item=item,
             intent_hash=operation.intent_hash,
-            idempotency_key=idempotency_key(operation.tenant, operation.tool, operation.operation_id),
+            idempotency_key=idempotency_key(operation.tenant, operation.tool, operation.operation_id, item),
             owner=owner,
             generation=1,
             lease_until=_from_now(lease_seconds),
@@ -203,7 +228,7 @@ async def _mark_consumed(connection: AsyncConnection, operation: Any, approval_i
 
 async def _take_over(connection: AsyncConnection, held: Any, owner: str, lease_seconds: float) -> None:
     values = {"owner": owner, "generation": held.generation + 1, "lease_until": _from_now(lease_seconds)}
-    lapsed = and_(_same(held.operation_id, held.generation), claims.c.lease_until <= NOW)
+    lapsed = and_(_same(held.operation_id, held.item, held.generation), claims.c.lease_until <= NOW)
     taken = await connection.execute(update(claims).where(lapsed).values(**values))
     if taken.rowcount != 1:
         raise ClaimHeld
@@ -215,25 +240,29 @@ async def _start(connection: AsyncConnection, operation: Any) -> None:
         await step(connection, operation.tenant, operation.operation_id, current, State.STARTED)
 
 
-async def _acquired(connection: AsyncConnection, operation: Any, owner: str) -> Claim:
-    row = await _claim(connection, operation.operation_id)
+async def _acquired(connection: AsyncConnection, operation: Any, item: str, owner: str) -> Claim:
+    row = await _claim(connection, operation.operation_id, item)
     evidence = _evidence(row)
-    await rows.tell(
-        connection, operation.tenant, operation.operation_id, EXECUTOR, "claim.acquired", generation=row.generation
-    )
+    if not item:
+        # The claims themselves tell of a batch: thousands of lines would tell a reader nothing.
+        await rows.tell(
+            connection, operation.tenant, operation.operation_id, EXECUTOR, "claim.acquired", generation=row.generation
+        )
     return Claim(operation.operation_id, owner, row.generation, evidence.dispatch, row.sends, evidence.sent)
 
 
-async def _claim(connection: AsyncConnection, operation_id: str) -> Any:
-    statement = select(
-        claims,
-        operations_table.c.tenant,
-        func.extract("epoch", NOW - claims.c.first_sent_at).label("since_first_send"),
-        func.extract("epoch", NOW - claims.c.last_sent_at).label("since_last_send"),
-        (claims.c.lease_until > NOW).label("lease_is_live"),
-    ).join_from(claims, operations_table)
-    wanted = and_(claims.c.operation_id == operation_id, claims.c.item == "")
-    return (await connection.execute(statement.where(wanted))).one_or_none()
+_CLAIMS = select(
+    claims,
+    operations_table.c.tenant,
+    func.extract("epoch", NOW - claims.c.first_sent_at).label("since_first_send"),
+    func.extract("epoch", NOW - claims.c.last_sent_at).label("since_last_send"),
+    (claims.c.lease_until > NOW).label("lease_is_live"),
+).join_from(claims, operations_table)
+
+
+async def _claim(connection: AsyncConnection, operation_id: str, item: str) -> Any:
+    wanted = and_(claims.c.operation_id == operation_id, claims.c.item == item)
+    return (await connection.execute(_CLAIMS.where(wanted))).one_or_none()
 
 
 async def _change(connection: AsyncConnection, believed: ColumnElement[bool], values: dict[str, Any]) -> None:
@@ -242,10 +271,12 @@ async def _change(connection: AsyncConnection, believed: ColumnElement[bool], va
         raise StaleGeneration
 
 
-async def _tell_effect(connection: AsyncConnection, operation: Any, effect: Effect, generation: int) -> None:
+async def _tell_effect(connection: AsyncConnection, operation: Any, item: str, effect: Effect, generation: int) -> None:
     current = State(operation.state)
     if effect.outcome is Outcome.UNKNOWN and current is State.STARTED:
         await step(connection, operation.tenant, operation.operation_id, current, State.UNCONFIRMED)
+    if item:
+        return
     detail = {"generation": generation, "code": effect.code, "reference": effect.reference}
     what = f"effect.{effect.outcome.value}"
     await rows.tell(connection, operation.tenant, operation.operation_id, EXECUTOR, what, **detail)
@@ -271,7 +302,7 @@ def _evidence(row: Any) -> Evidence:
         lease_is_live=row.lease_is_live,
         uncertain=row.uncertain,
         effect=_effect(row),
-        dispatch=Dispatch(row.operation_id, row.tenant, row.idempotency_key, row.generation),
+        dispatch=Dispatch(row.operation_id, row.tenant, row.idempotency_key, row.generation, row.item),
     )
 
 
@@ -289,25 +320,23 @@ def _from_now(seconds: float) -> ColumnElement[Any]:
     return NOW + timedelta(seconds=seconds)
 
 
-def _same(operation_id: str, generation: int) -> ColumnElement[bool]:
-    return and_(claims.c.operation_id == operation_id, claims.c.item == "", claims.c.generation == generation)
+def _same(operation_id: str, item: str, generation: int) -> ColumnElement[bool]:
+    return and_(claims.c.operation_id == operation_id, claims.c.item == item, claims.c.generation == generation)
 
 
 def _held_by(claim: Claim) -> ColumnElement[bool]:
-    return and_(_same(claim.operation_id, claim.generation), claims.c.owner == claim.owner)
+    return and_(_same(claim.operation_id, claim.item, claim.generation), claims.c.owner == claim.owner)
 
 
 async def close(connection: AsyncConnection, operation_id: str, code: str | None) -> None:
-    """Close an operation's claim with a refusal, in the caller's transaction, so that its holder can send no more.
+    """Close an operation's open claims with a refusal, in the caller's transaction: their holders can send no more.
 
     Raises:
         EffectUncertain: something was sent that may have happened.
     """
-    row = await _claim(connection, operation_id)
-    if row is None or row.outcome is not None:
-        return
-    if row.uncertain:
+    mine = and_(claims.c.operation_id == operation_id, claims.c.outcome.is_(None))
+    if (await connection.execute(select(claims.c.item).where(mine, claims.c.uncertain).limit(1))).one_or_none():
         raise EffectUncertain
     nothing = Effect.rejected(code or "internal_error")
-    values = {**_recorded(nothing), "generation": row.generation + 1, "owner": "refusal"}
-    await _change(connection, _same(operation_id, row.generation), values)
+    values = {**_recorded(nothing), "generation": claims.c.generation + 1, "owner": "refusal"}
+    await connection.execute(update(claims).where(mine).values(**values))

@@ -77,6 +77,8 @@ async def _keep(connection: AsyncConnection, tenant: str, operation_id: str, ver
 async def _write_ending(
     connection: AsyncConnection, tenant: str, operation_id: str, current: State, ending: Settlement
 ) -> None:
+    if ending.closes:
+        await close(connection, operation_id, ending.code)
     if ending.state is not State.SUCCEEDED:
         # Whoever holds the claim, or is about to decide, can do nothing more.
         await close(connection, operation_id, ending.code)

@@ -22,10 +22,10 @@ class PostgresResolutions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def given(self, operation_id: str, generation: int) -> Resolution | None:
+    async def given(self, operation_id: str, generation: int, item: str = "") -> Resolution | None:
         """The word on this state of the claim, None when there is none."""
         async with self._database.transaction() as connection:
-            row = await _given(connection, operation_id, generation)
+            row = await _given(connection, operation_id, item, generation)
             return None if row is None else _resolution(row)
 
     async def resolve(self, operator: Principal, operation_id: str, word: Resolution) -> Wake:
@@ -35,10 +35,10 @@ class PostgresResolutions:
             ResolutionRefused: the word does not count; see `BackOfficeStore.resolve` for the codes and their order.
         """
         async with self._database.transaction() as connection:
-            row = await _asked_about(connection, operation_id, operator)
+            row = await _asked_about(connection, operation_id, word.item, operator)
             require_grounds(word)
             wake = Wake(operation_id, row.intent_hash, row.tool, row.tenant)
-            earlier = await _given(connection, operation_id, word.generation)
+            earlier = await _given(connection, operation_id, word.item, word.generation)
             if earlier is not None and (earlier.operator, _resolution(earlier)) == (operator.subject, word):
                 return wake
             _require_open(row, word)
@@ -49,11 +49,11 @@ class PostgresResolutions:
             return wake
 
 
-async def _asked_about(connection: AsyncConnection, operation_id: str, operator: Principal) -> Any:
+async def _asked_about(connection: AsyncConnection, operation_id: str, item: str, operator: Principal) -> Any:
     meant = (operations.c.tenant, operations.c.subject, operations.c.tool, operations.c.intent_hash)
     statement = (
         select(*meant, operations.c.state, claims.c.generation, claims.c.uncertain)
-        .join_from(operations, claims, (claims.c.operation_id == operations.c.operation_id) & (claims.c.item == ""))
+        .join_from(operations, claims, (claims.c.operation_id == operations.c.operation_id) & (claims.c.item == item))
         .where(operations.c.operation_id == operation_id)
     )
     row = (await connection.execute(statement)).one_or_none()
@@ -78,6 +78,7 @@ async def _keep(connection: AsyncConnection, operator: Principal, operation_id: 
         insert(resolutions)
         .values(
             operation_id=operation_id,
+            item=word.item,
             generation=word.generation,
             operator=operator.subject,
             operator_name=operator.name or operator.subject,
@@ -92,10 +93,14 @@ async def _keep(connection: AsyncConnection, operator: Principal, operation_id: 
         raise ResolutionRefused("resolution_already_given")
 
 
-async def _given(connection: AsyncConnection, operation_id: str, generation: int) -> Any:
-    wanted = (resolutions.c.operation_id == operation_id) & (resolutions.c.generation == generation)
+async def _given(connection: AsyncConnection, operation_id: str, item: str, generation: int) -> Any:
+    wanted = (
+        (resolutions.c.operation_id == operation_id)
+        & (resolutions.c.item == item)
+        & (resolutions.c.generation == generation)
+    )
     return (await connection.execute(select(resolutions).where(wanted))).one_or_none()
 
 
 def _resolution(row: Any) -> Resolution:
-    return Resolution(Finding(row.finding), row.evidence, row.reference, row.generation)
+    return Resolution(Finding(row.finding), row.evidence, row.reference, row.generation, row.item)

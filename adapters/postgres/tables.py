@@ -151,6 +151,7 @@ resolutions = Table(
     metadata,
     Column("resolution_id", BigInteger, Identity(), primary_key=True),
     Column("operation_id", Text, ForeignKey(OPERATION_ID), nullable=False),
+    Column("item", Text, nullable=False, server_default=""),
     Column("generation", Integer, nullable=False),
     Column("operator", Text, nullable=False),
     Column("operator_name", Text, nullable=False),
@@ -158,7 +159,7 @@ resolutions = Table(
     Column("evidence", Text, nullable=False),
     Column("reference", Text, nullable=False),
     _now("at"),
-    UniqueConstraint("operation_id", "generation", name="one_resolution_each"),
+    UniqueConstraint("operation_id", "item", "generation", name="one_resolution_each"),
     comment="What an operator found out about one uncertain effect, and on which evidence.",
 )
 

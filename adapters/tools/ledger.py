@@ -6,7 +6,7 @@ each operation, so a repeat gets the first one's receipt. Another operation with
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, Literal, Protocol
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -14,6 +14,8 @@ from adapters.downstream.ledger import Account, Credit, Ledger, engine_for, refu
 from adapters.postgres_dsn import PostgresDsn
 from adapters.tools.amounts import AmountGiven
 from adapters.tools.family import Family, policy_beside
+from adapters.tools.ledger_batch import CreditAccounts
+from adapters.tools.ledger_words import RULES, AccountId, LedgerOfCredits, Reason
 from workflows.domain.authorization import Admit
 from workflows.domain.contract import (
     ApprovalRule,
@@ -29,41 +31,10 @@ from workflows.domain.contract import (
     Trust,
 )
 from workflows.domain.effect import Dispatch, Effect
-from workflows.domain.errors import CallRefused, NextAction, refused
+from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Fact, Impact, Inspection, Money, Resource
 from workflows.domain.principal import Principal
-
-RULES = {
-    "account_closed": refused(NextAction.ASK_USER, "The account is closed and takes no credit."),
-    "account_currency_differs": refused(NextAction.FIX_ARGUMENTS, "The currency is not the account's currency."),
-    "credit_of_nothing": refused(NextAction.FIX_ARGUMENTS, "The amount is zero; a credit adds something."),
-    "credit_limit_exceeded": refused(
-        NextAction.ASK_USER, "The balance would be more than this account may hold; see the account's credit limit."
-    ),
-}
-"""What the ledger says no to."""
-
-AccountId = Annotated[
-    str,
-    Field(
-        description="Credit account id as the shop issued it, such as CA-17. Not a customer's or an order's id.",
-        examples=["CA-17"],
-        pattern=r"^[A-Za-z0-9-]{1,40}$",
-    ),
-]
-Reason = Annotated[
-    Literal["late_delivery", "damaged_goods", "price_difference", "goodwill"],
-    Field(description="Why the customer gets the credit; goodwill when nothing was wrong.", examples=["late_delivery"]),
-]
-
-
-class LedgerOfCredits(Protocol):
-    """The ledger as these tools need it; see `adapters.downstream.ledger.Ledger`."""
-
-    async def account(self, account_id: str) -> Account: ...  # noqa: D102
-    async def add(self, credit: Credit, dispatch: Dispatch) -> Effect: ...  # noqa: D102
-    async def find(self, credit: Credit, dispatch: Dispatch) -> Effect | None: ...  # noqa: D102
 
 
 class AccountArguments(Arguments):
@@ -240,14 +211,14 @@ async def connect(settings: LedgerSettings) -> AsyncIterator[Sequence[Any]]:
     engine = engine_for(settings.dsn.get_secret_value())
     try:
         ledger = Ledger(engine)
-        yield [GetCreditBalance(ledger), CreditAccount(ledger)]
+        yield [GetCreditBalance(ledger), CreditAccount(ledger), CreditAccounts(ledger)]
     finally:
         await engine.dispose()
 
 
 FAMILY = Family(
     name="ledger",
-    contracts=(GetCreditBalance.contract, CreditAccount.contract),
+    contracts=(GetCreditBalance.contract, CreditAccount.contract, CreditAccounts.contract),
     connect=connect,
     settings=LedgerSettings,
     policy=policy_beside(__file__),

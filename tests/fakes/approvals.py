@@ -37,11 +37,12 @@ class MemoryApprovals:
         approval_id = f"ap_{len(self._world.approvals) + 1}"
         ends = self._world.now + plea.rule.expires_seconds
         rule = plea.rule
-        asked = Asked(approval_id, operation_id, revision, plea.binding, rule.approver_role, rule.quorum, ends)
+        items = {item.id: item.version for item in plea.impact.items}
+        asked = Asked(approval_id, operation_id, revision, plea.binding, rule.approver_role, rule.quorum, ends, items)
         self._world.approvals[approval_id] = asked
         self._world.outbox.append((operation_id, "event"))
         return asked
 
     def _question(self, asked: Asked) -> Question:
         left = max(0.0, asked.expires_at - self._world.now)
-        return Question(asked.approval_id, asked.state, asked.binding, left, asked.approver_role)
+        return Question(asked.approval_id, asked.state, asked.binding, left, asked.approver_role, asked.items)

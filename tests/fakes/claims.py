@@ -1,8 +1,9 @@
 """The claims, in memory."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.fakes.world import Asked, Held, Kept, World
+from tests.fakes.world import Asked, Held, Kept, World, key_of
 from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState, Clearance
 from workflows.domain.claim import Claim, Evidence
 from workflows.domain.effect import ABANDONED, Dispatch, Effect, Outcome
@@ -26,19 +27,20 @@ class MemoryClaims:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    async def acquire(self, operation_id: str, owner: str, lease_seconds: float) -> Claim:
+    async def acquire(self, operation_id: str, owner: str, lease_seconds: float, item: str = "") -> Claim:
         kept = self._world.kept(operation_id)
         if kept.operation.state in ENDS:
             raise AlreadyEnded
-        held = self._world.claims.get(operation_id)
+        held = self._world.claims.get(key_of(operation_id, item))
         if held is not None:
             self._require_open(held)
         if kept.operation.cancel_wanted:
             raise Canceled
         self._use_clearance(kept)
-        held = self._first(kept, owner) if held is None else replace(held, owner=owner, generation=held.generation + 1)
+        first = self._first(kept, owner, item)
+        held = first if held is None else replace(held, owner=owner, generation=held.generation + 1)
         held.lease_until = self._world.now + lease_seconds
-        self._world.claims[operation_id] = held
+        self._world.claims[key_of(operation_id, item)] = held
         if kept.operation.state is not State.STARTED:
             kept.step(State.STARTED)
         return Claim(operation_id, owner, held.generation, self._dispatch(kept, held), held.sends, self._sent(held))
@@ -62,24 +64,40 @@ class MemoryClaims:
         if effect.outcome is Outcome.UNKNOWN and kept.operation.state is State.STARTED:
             kept.step(State.UNCONFIRMED)
 
-    async def evidence(self, operation_id: str) -> Evidence | None:
-        held = self._world.claims.get(operation_id)
-        if held is None:
-            return None
+    async def evidence(self, operation_id: str, item: str = "") -> Evidence | None:
+        held = self._world.claims.get(key_of(operation_id, item))
+        return None if held is None else self._evidence(operation_id, held)
+
+    async def items(self, operation_id: str) -> Mapping[str, Evidence]:
+        mine = (held for held in self._world.claims.values() if held.operation_id == operation_id)
+        return {held.item: self._evidence(operation_id, held) for held in mine}
+
+    async def refuse(self, operation_id: str, item: str, code: str) -> None:
+        key = key_of(operation_id, item)
+        held = self._world.claims.get(key) or self._first(self._world.kept(operation_id), "refusal", item)
+        if held.effect is not None or held.uncertain or held.lease_until > self._world.now:
+            raise StaleGeneration
+        self._world.claims[key] = held
+        held.owner, held.generation = "refusal", held.generation + 1
+        self._record(held, Effect.rejected(code))
+
+    def _evidence(self, operation_id: str, held: Held) -> Evidence:
         dispatch = self._dispatch(self._world.kept(operation_id), held)
         live = held.lease_until > self._world.now
         return Evidence(held.generation, held.sends, self._sent(held), live, held.uncertain, held.effect, dispatch)
 
-    async def prove_absent(self, operation_id: str, seen_generation: int) -> None:
-        held = self._world.claims.get(operation_id)
+    async def prove_absent(self, operation_id: str, seen_generation: int, item: str = "") -> None:
+        held = self._world.claims.get(key_of(operation_id, item))
         if held is None or held.generation != seen_generation or held.effect is not None:
             raise StaleGeneration
         if held.lease_until > self._world.now:
             raise StaleGeneration
         held.owner, held.generation, held.uncertain = "evidence", seen_generation + 1, False
 
-    async def conclude_by_evidence(self, operation_id: str, seen_generation: int, effect: Effect) -> None:
-        held = self._world.claims.get(operation_id)
+    async def conclude_by_evidence(
+        self, operation_id: str, seen_generation: int, effect: Effect, item: str = ""
+    ) -> None:
+        held = self._world.claims.get(key_of(operation_id, item))
         if held is None or held.effect is not None:
             return
         if held.generation != seen_generation and effect.outcome is not Outcome.APPLIED:
@@ -87,8 +105,8 @@ class MemoryClaims:
         held.owner, held.generation = "evidence", held.generation + 1
         self._record(held, effect)
 
-    async def abandon(self, operation_id: str, seen_generation: int) -> None:
-        held = self._world.claims.get(operation_id)
+    async def abandon(self, operation_id: str, seen_generation: int, item: str = "") -> None:
+        held = self._world.claims.get(key_of(operation_id, item))
         if held is None or held.generation != seen_generation or held.effect is not None or not held.uncertain:
             raise StaleGeneration
         if held.lease_until > self._world.now:
@@ -96,10 +114,10 @@ class MemoryClaims:
         held.owner, held.generation = "operator", seen_generation + 1
         held.effect = Effect(Outcome.UNKNOWN, held.reference, code=ABANDONED)
 
-    def _first(self, kept: Kept, owner: str) -> Held:
+    def _first(self, kept: Kept, owner: str, item: str) -> Held:
         operation = kept.operation
-        key = idempotency_key(operation.principal.tenant, operation.tool, operation.operation_id)
-        return Held(owner, generation=1, lease_until=0.0, idempotency_key=key)
+        key = idempotency_key(operation.principal.tenant, operation.tool, operation.operation_id, item)
+        return Held(owner, 1, 0.0, key, operation.operation_id, item)
 
     def _require_open(self, held: Held) -> None:
         if held.effect is not None:
@@ -135,7 +153,7 @@ class MemoryClaims:
         return grant
 
     def _held_by(self, claim: Claim) -> Held:
-        held = self._world.claims.get(claim.operation_id)
+        held = self._world.claims.get(key_of(claim.operation_id, claim.item))
         if held is None or (held.owner, held.generation) != (claim.owner, claim.generation) or held.effect is not None:
             raise StaleGeneration
         return held
@@ -159,7 +177,7 @@ class MemoryClaims:
     def _dispatch(self, kept: Kept, held: Held) -> Dispatch:
         operation = kept.operation
         tenant = operation.principal.tenant
-        return Dispatch(operation.operation_id, tenant, held.idempotency_key, held.generation)
+        return Dispatch(operation.operation_id, tenant, held.idempotency_key, held.generation, held.item)
 
     def _sent(self, held: Held) -> Uncertainty:
         if held.first_sent_at is None or held.last_sent_at is None:

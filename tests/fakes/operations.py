@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adapters.intake.ports import Standing
-from tests.fakes.world import Kept, World
+from tests.fakes.world import Held, Kept, World
 from workflows.domain.approval import ApprovalState, Clearance
 from workflows.domain.effect import Effect
 from workflows.domain.errors import EffectUncertain
@@ -38,24 +38,26 @@ class MemoryOperations:
         kept = self._world.kept(operation_id)
         if kept.operation.state in ENDS:
             return _ending(kept)
-        if ending.state is not State.SUCCEEDED:
+        if ending.closes or ending.state is not State.SUCCEEDED:
             self._close(operation_id, ending.code)
         kept.step(ending.state)
         self._world.verdicts += [(operation_id, verdict) for verdict in ending.verdicts]
         kept.operation = replace(kept.operation, code=ending.code, result=ending.data, reference=ending.reference)
         kept.details, kept.ended_at = ending.details, self._world.now
-        held = self._world.claims.get(operation_id)
-        proven = held is None or not held.uncertain
+        proven = not any(held.uncertain for held in self._claims(operation_id))
         if ending.state is not State.SUCCEEDED and operation_id in self._world.spent and proven:
             self._world.spent[operation_id].released = True
         self._world.outbox.append((operation_id, "event"))
         return ending
 
+    def _claims(self, operation_id: str) -> list[Held]:
+        return [held for held in self._world.claims.values() if held.operation_id == operation_id]
+
     def _close(self, operation_id: str, code: str | None) -> None:
-        held = self._world.claims.get(operation_id)
-        if held is not None and held.effect is None:
-            if held.uncertain:
-                raise EffectUncertain
+        unconcluded = [held for held in self._claims(operation_id) if held.effect is None]
+        if any(held.uncertain for held in unconcluded):
+            raise EffectUncertain
+        for held in unconcluded:
             held.owner, held.generation, held.lease_until = "refusal", held.generation + 1, self._world.now
             held.effect = Effect.rejected(code or "internal_error")
         for asked in self._world.questions(operation_id):

@@ -10,5 +10,5 @@ class MemoryResolutions:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    async def given(self, operation_id: str, generation: int) -> Resolution | None:
-        return self._world.resolutions.get((operation_id, generation))
+    async def given(self, operation_id: str, generation: int, item: str = "") -> Resolution | None:
+        return self._world.resolutions.get((operation_id, item, generation))

@@ -57,6 +57,7 @@ class Asked:
     approver_role: str
     quorum: int
     expires_at: float
+    items: dict[str, str] = field(default_factory=dict)
     state: ApprovalState = ApprovalState.PENDING
     votes: dict[str, Choice] = field(default_factory=dict)
 
@@ -73,6 +74,8 @@ class Held:
     generation: int
     lease_until: float
     idempotency_key: str
+    operation_id: str = ""
+    item: str = ""
     sends: int = 0
     first_sent_at: float | None = None
     last_sent_at: float | None = None
@@ -101,6 +104,11 @@ class Spent:
     released: bool = False
 
 
+def key_of(operation_id: str, item: str) -> str:
+    """Under which a claim is kept: an operation with one effect goes by its own name."""
+    return f"{operation_id}/{item}" if item else operation_id
+
+
 @dataclass
 class World:
     """Everything that the fakes keep. `outbox` holds operation id and kind, the oldest first."""
@@ -113,7 +121,7 @@ class World:
     approvals: dict[str, Asked] = field(default_factory=dict)
     claims: dict[str, Held] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
-    resolutions: dict[tuple[str, int], Resolution] = field(default_factory=dict)
+    resolutions: dict[tuple[str, str, int], Resolution] = field(default_factory=dict)
     verdicts: list[tuple[str, Verdict]] = field(default_factory=list)
     outbox: list[tuple[str, str]] = field(default_factory=list)
 

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from adapters.http.doors import LONGEST_BODY
 from adapters.postgres.tables import calls, claims, outbox
 from tests.support.onceward import ENDS, Onceward, Reply, Trace
-from tests.support.proposals import fresh
+from tests.support.proposals import CALLER, CATALOG, fresh
 from tests.support.responses import SURFACES, call, response_with
 from tests.support.waiting import until
 
@@ -686,7 +686,7 @@ async def test_a_redelivery_after_the_role_was_lost_still_finds_its_operation(sh
 
 async def test_a_caller_is_offered_the_tools_of_their_roles(onceward: Onceward) -> None:
     for roles, names in (
-        (("support",), ["credit_account", "get_credit_balance", "get_order", "prepare_refund", "refund_payment"]),
+        (("support",), [contract.name for contract in CATALOG.offered(CALLER)]),
         (("viewer",), ["get_order"]),
         (("approver:refunds",), []),
     ):

@@ -131,7 +131,7 @@ class MemoryBench:
         self.world.decide(approval_id, choice, approver)
 
     async def resolve(self, operation_id: str, word: Resolution, operator: Principal = OPERATOR) -> None:
-        self.world.resolutions[operation_id, word.generation] = word
+        self.world.resolutions[operation_id, word.item, word.generation] = word
 
     async def cancel(self, operation_id: str) -> None:
         self.world.cancel(operation_id)

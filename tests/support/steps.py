@@ -138,6 +138,11 @@ class Stage(MemoryBench):
         self._tools = Toolbox(self.till, self.archivist)
         self._owners: Iterator[int] = count(1)
 
+    def plays(self, till: Till) -> None:
+        """Another tool that writes takes the stage."""
+        self.till = till
+        self._tools = Toolbox(self.till, self.archivist)
+
     async def validate(self, operation: Operation, intent_hash: str = "") -> Judgement:
         ports = (self.operations, self.approvals, self.claims, self.spendings, self._tools)
         step = Validate(*ports, self.authorizer, self.policy)

@@ -26,7 +26,7 @@ from tests.unit.back_office_sheets import HASH, OTHER_HASH, REFUND, approval_she
 from tests.unit.memory_back_office import NOON, MemoryBackOffice, StandingClock
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings
 from workflows.domain.approval import ApprovalState
-from workflows.domain.errors import InvalidConfiguration
+from workflows.domain.errors import InvalidConfiguration, StoreUnavailable
 from workflows.domain.impact import Fact, Money
 from workflows.domain.lifecycle import State
 
@@ -818,6 +818,25 @@ async def test_a_surprise_says_nothing_of_the_inside(house: House, development_i
     assert answer.status_code == 500
     assert "secret-of-the-house" not in answer.text
     assert answer.headers["content-security-policy"]
+
+
+async def test_an_outage_of_the_store_says_that_a_word_may_have_counted(
+    house: House, development_issuer: httpx2.ASGITransport
+) -> None:
+    class AwayWhenAskedToDecide(MemoryBackOffice):
+        """Can be read, and is gone when a decision comes."""
+
+        async def decide(self, *_: Any) -> Any:
+            raise StoreUnavailable
+
+    store = AwayWhenAskedToDecide(house.clock)
+    store.ask(approval_sheet())
+    here = httpx2.ASGITransport(application(store, house.clock, development_issuer))
+    browser = Browser({HERE: here, ISSUER: development_issuer})
+    await browser.sign_in("approver-1")
+    answer = await browser.decide("approve")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert "your word may have counted" in answer.text
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class OtherArguments(Arguments):
 
 
 def test_a_tool_is_offered_to_its_roles_alone() -> None:
-    names = ["credit_account", "get_credit_balance", "get_order", "prepare_refund", "refund_payment"]
+    names = ["credit_account", "credit_accounts", "get_credit_balance", "get_order", "prepare_refund", "refund_payment"]
     assert [contract.name for contract in CATALOG.offered(CALLER)] == names
     assert CATALOG.offered(STRANGER) == []
     assert CATALOG.offered(Principal("tenant-a", "user-17")) == []
@@ -79,7 +79,7 @@ def test_a_resource_has_one_canonical_name() -> None:
 
 def test_every_write_says_how_it_is_recovered() -> None:
     writes: list[Contract] = [contract for contract in CATALOG.offered(CALLER) if contract.writes]
-    assert [contract.name for contract in writes] == ["credit_account", "refund_payment"]
+    assert [contract.name for contract in writes] == ["credit_account", "credit_accounts", "refund_payment"]
     for contract in writes:
         assert contract.idempotency is not Idempotency.READ
         assert contract.recovery.settle_seconds > contract.limits.attempt_seconds

@@ -10,7 +10,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/writing-a-tool.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-SOURCES = [(ROOT / place).read_text("utf-8") for place in ("adapters/tools/ledger.py", "adapters/downstream/ledger.py")]
+SOURCES = [
+    (ROOT / place).read_text("utf-8")
+    for place in ("adapters/tools/ledger.py", "adapters/tools/ledger_words.py", "adapters/downstream/ledger.py")
+]
 PLACES = sorted(set(re.findall(r"`((?:adapters|tests|worker|workflows|docs)/[\w/]+\.\w+)`", GUIDE)))
 MESSAGES = re.findall(r"^\| (`[^|]*) \|", GUIDE.split("## The linter")[1].split("## Testing")[0], re.MULTILINE)
 

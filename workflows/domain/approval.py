@@ -5,7 +5,8 @@ people as the rule asks for, consumed once, in the same transaction that claims 
 anything it binds has changed.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -79,13 +80,18 @@ class Plea:
 
 @dataclass(frozen=True)
 class Question:
-    """An approval as the gate asks about it. `seconds_left` is by the database's clock, never negative."""
+    """An approval as the gate asks about it.
+
+    `seconds_left` is by the database's clock, never negative. `items` are the objects of a batch as they were shown,
+    their versions by their ids.
+    """
 
     approval_id: str
     state: ApprovalState
     binding: Binding
     seconds_left: float
     approver_role: str
+    items: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

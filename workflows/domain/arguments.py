@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from workflows.domain.contract import Arguments, Contract
+from workflows.domain.contract import Arguments, Batch, Contract
 from workflows.domain.errors import CallRefused, Detail
 
 EXPECTED: dict[str, str] = {
@@ -35,9 +35,27 @@ def validated(contract: Contract, arguments: Any) -> Arguments:
         CallRefused: `invalid_arguments`, with one detail for each fault.
     """
     try:
-        return contract.arguments.model_validate(arguments)
+        fitting = contract.arguments.model_validate(arguments)
     except ValidationError as error:
         raise CallRefused("invalid_arguments", map(detail_of, error.errors(include_url=False))) from None
+    if contract.batch is not None:
+        _require_each_once(contract.batch, fitting)
+    return fitting
+
+
+def for_item(contract: Contract, arguments: Any, item: str) -> Arguments:
+    """The arguments of one effect: all of them, or those of one item of a batch; raises as `validated` does."""
+    fitting = validated(contract, arguments)
+    return fitting if contract.batch is None else contract.batch.only(fitting, (item,))
+
+
+def _require_each_once(batch: Batch, arguments: Arguments) -> None:
+    ids = batch.ids(arguments)
+    if len(set(ids)) < len(ids):
+        first = {item: position for position, item in reversed(list(enumerate(ids)))}
+        again = [position for position, item in enumerate(ids) if first[item] != position]
+        places = [f"/{batch.items}/{position}/{batch.item_id}" for position in again]
+        raise CallRefused("invalid_arguments", [Detail(place, "duplicate_item", "each item once") for place in places])
 
 
 def detail_of(fault: Any) -> Detail:

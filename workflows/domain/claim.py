@@ -20,6 +20,11 @@ class Claim:
     sends: int
     sent: Uncertainty
 
+    @property
+    def item(self) -> str:
+        """The item of a batch that it is for, empty for an operation with one effect."""
+        return self.dispatch.item
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -35,3 +40,8 @@ class Evidence:
     uncertain: bool
     effect: Effect | None
     dispatch: Dispatch = field(repr=False)
+
+    @property
+    def may_be_sent(self) -> bool:
+        """Whether nothing is in doubt and nothing is concluded: a send is still to come."""
+        return self.effect is None and not self.uncertain

@@ -4,7 +4,7 @@ A contract is data: the catalog, the schema for every surface, the gate, the app
 fault are derived from it, never chosen by hand elsewhere.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -103,6 +103,28 @@ class Repetition:
 
 
 @dataclass(frozen=True)
+class Batch:
+    """One operation on many objects, each with an effect, a key and an outcome of its own.
+
+    `items` names the argument that lists them, `item_id` the field of each that identifies it; no id comes twice.
+    `at_once` is how many are sent side by side.
+    """
+
+    items: str
+    item_id: str
+    at_once: int = 8
+
+    def ids(self, arguments: Arguments) -> tuple[str, ...]:
+        """The ids of the items, in the order in which they were given."""
+        return tuple(str(getattr(item, self.item_id)) for item in getattr(arguments, self.items))
+
+    def only(self, arguments: Arguments, wanted: Container[str]) -> Arguments:
+        """The arguments with no other items than those."""
+        kept = [item for item in getattr(arguments, self.items) if str(getattr(item, self.item_id)) in wanted]
+        return arguments.model_copy(update={self.items: kept})
+
+
+@dataclass(frozen=True)
 class ApprovalRule:
     """Which people may approve and for how long the question stands."""
 
@@ -121,7 +143,7 @@ class Contract:
     `approval`: who may approve; without it nobody can, and what would need a person's word is refused. `rules`: the
     tool's own refusals by code. `presentation`: arguments that only talk about the act: no part of the intent,
     and handed to nobody. `fresh_seconds`: older data are told as stale. `largest_result`: bytes of JSON that a model
-    is told at most.
+    is told at most. `batch`: the act is done item by item, for each of the objects that an argument lists.
     """
 
     name: str
@@ -144,6 +166,7 @@ class Contract:
     trust: Trust = Trust.EXTERNAL
     fresh_seconds: float | None = None
     largest_result: int = 64 * 1024
+    batch: Batch | None = None
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -166,6 +189,9 @@ class Contract:
     def resource_of(self, arguments: Arguments) -> str:
         """The canonical name of the object that these arguments point at, such as `order:O-17`."""
         kind, field_name = self.resource
+        if self.batch is not None:
+            # Which objects, in whatever order; a name of thousands of ids would be none.
+            return f"{kind}:{digest(sorted(self.batch.ids(arguments)))[:16]}"
         return f"{kind}:{getattr(arguments, field_name)}"
 
     def meant(self, arguments: Arguments) -> dict[str, Any]:

@@ -56,10 +56,12 @@ class Effect:
 class Dispatch:
     """What accompanies a write to the downstream, and what it is looked up by afterwards.
 
-    `generation` is the fence: a downstream that can compare it refuses a smaller one.
+    `generation` is the fence: a downstream that can compare it refuses a smaller one. `item` tells the effects of a
+    batch apart, empty for an operation with one effect.
     """
 
     operation_id: str
     tenant: str
     idempotency_key: str
     generation: int
+    item: str = ""

@@ -158,6 +158,7 @@ ERRORS: dict[str, ErrorEntry] = {
     "resolution_reference_required": ErrorEntry(
         _N, _A.FIX_ARGUMENTS, "What happened has a reference at the downstream; nothing was changed."
     ),
+    "batch_failed": ErrorEntry(_R, _A.ASK_USER, "Nothing of it was done; the items failed for different reasons."),
     # ── ends that come from outside ──
     "canceled": ErrorEntry(_R, _A.DO_NOT_RETRY, "It was cancelled before anything was sent; nothing happened."),
     "cancel_too_late": ErrorEntry(

@@ -1,8 +1,10 @@
 """What an act would do, computed by the server on the current state, for the gate and for a person to read."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from workflows.domain.gate import Verdict
+from workflows.domain.intent import digest
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,23 @@ class Resource:
 
 
 @dataclass(frozen=True)
+class Item:
+    """One object of a batch: its id, and its version as in `Resource`."""
+
+    id: str
+    version: str
+
+
+def version_of(items: Iterable[Item]) -> str:
+    """The version of a whole batch: another one as soon as any of its objects has changed."""
+    return digest(sorted([item.id, item.version] for item in items))[:16]
+
+
+@dataclass(frozen=True)
 class Impact:
     """The extent of the act.
 
-    `money` is what leaves, None when none does; `count` the number of objects changed.
+    `money` is what leaves, None when none does; `count` the number of objects changed. `items` are those of a batch.
     """
 
     resource: Resource
@@ -45,6 +60,7 @@ class Impact:
     count: int = 1
     reversible: bool = True
     facts: tuple[Fact, ...] = field(default_factory=tuple)
+    items: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,8 +68,11 @@ class Inspection:
     """A write tool's look at the current state.
 
     `refusal` is the business rule that says no, None when all are content. `impact` is always there: without a
-    resource there is nothing to inspect, and the tool raises `CallRefused("not_found")`.
+    resource there is nothing to inspect, and the tool raises `CallRefused("not_found")`. `refused` gives the code of
+    each item of a batch that a rule is against: before the batch has begun that is the `refusal` of the whole, once it
+    has begun only those items are left out.
     """
 
     impact: Impact
     refusal: Verdict | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)

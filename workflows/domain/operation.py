@@ -53,7 +53,8 @@ class Operation:
 class Settlement:
     """The terminal result as stored. `data` is in the shape of the tool's result model.
 
-    `verdicts` are the gate's, where they were given in the same step as the result, as they are for a read.
+    `verdicts` are the gate's, where they were given in the same step as the result, as they are for a read. `closes`:
+    it is a success that leaves parts of the operation undone, which nobody may do any more.
     """
 
     state: State
@@ -62,6 +63,7 @@ class Settlement:
     data: Mapping[str, Any] | None = None
     reference: str | None = None
     verdicts: tuple[Verdict, ...] = field(default=(), compare=False)
+    closes: bool = field(default=False, compare=False)
 
     @classmethod
     def failed_with(

@@ -28,13 +28,15 @@ class Finding(StrEnum):
 class Resolution:
     """One operator's word. `reference` is the downstream's own id of the effect, empty unless it happened.
 
-    `generation` is that of the claim as it was shown; any act on the claim since makes the word void.
+    `generation` is that of the claim as it was shown; any act on the claim since makes the word void. `item` names the
+    object of a batch that the word is about.
     """
 
     finding: Finding
     evidence: str
     reference: str
     generation: int
+    item: str = ""
 
 
 def refusal_of_operator(operator: Principal, requester_tenant: str, requester: str) -> str | None:

@@ -32,6 +32,7 @@ from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
 from adapters.http.back_office.sign_in import ATTEMPT_LIFETIME, SignIn
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerUnavailable
+from workflows.domain.errors import StoreUnavailable
 
 __all__ = ["PREFIX", "BackOfficeSettings", "BackOfficeStore", "back_office", "mount"]
 
@@ -127,6 +128,11 @@ def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler
         sentence = "The sign-in service does not answer. Please try again in a moment."
         return page(request, PageRefused(503, "You cannot sign in just now", sentence))
 
+    async def outage(request: Request, _: Exception) -> Response:
+        response = page(request, PageRefused.outage())
+        response.headers["Retry-After"] = "5"
+        return response
+
     async def surprised(request: Request, _: Exception) -> Response:
         return page(request, _plain_refusal(500))
 
@@ -135,6 +141,7 @@ def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler
         SignInNeeded: signed_out,
         HTTPException: unrouted,
         IssuerUnavailable: unavailable,
+        StoreUnavailable: outage,
         Exception: surprised,
     }
 

@@ -38,6 +38,13 @@ FINDINGS = {
 """What an operator can say, in the words of the form."""
 
 
+MOST_DOUBTS = 20
+"""Forms on one page; the others follow once these are answered."""
+
+MOST_ITEMS = 200
+"""Items of a batch that are listed one by one."""
+
+
 class OperationPages:
     """Routes about operations. They only read."""
 
@@ -74,6 +81,8 @@ class OperationPages:
             typed=typed or {},
             findings=FINDINGS if asks_operator and not barred else {},
             asks_operator=asks_operator,
+            most_doubts=MOST_DOUBTS,
+            most_items=MOST_ITEMS,
         )
 
     async def approval(self, request: Request) -> Response:

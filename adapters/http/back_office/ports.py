@@ -135,11 +135,25 @@ class ApprovalReference:
 
 
 @dataclass(frozen=True)
+class ItemLine:
+    """One item of a batch that was tried. `outcome` is applied, rejected or unknown, empty while it is open."""
+
+    item: str
+    outcome: str
+    code: str
+    uncertain: bool
+    generation: int
+    sends: int
+    idempotency_key: str
+
+
+@dataclass(frozen=True)
 class OperationSheet:
     """One operation in full.
 
     `sends` counts what was sent to the downstream, `generation` the claims of the effect; `reference` is the
-    downstream's own id (its receipt), `evidence` what a look at the downstream has shown.
+    downstream's own id (its receipt), `evidence` what a look at the downstream has shown. `items` are those of a batch
+    that were tried, in the order of their ids.
     """
 
     line: OperationLine
@@ -155,6 +169,14 @@ class OperationSheet:
     timeline: tuple[TimelineEntry, ...] = ()
     evidence: tuple[Fact, ...] = ()
     approvals: tuple[ApprovalReference, ...] = ()
+    items: tuple[ItemLine, ...] = ()
+
+    @property
+    def doubts(self) -> tuple[ItemLine, ...]:
+        """What an operator can be asked about: the effect itself, or each item of a batch that is uncertain."""
+        if not self.items:
+            return (ItemLine("", "", "", True, self.generation, self.sends, self.idempotency_key),)
+        return tuple(line for line in self.items if line.uncertain and not line.outcome)
 
 
 class BackOfficeStore(Protocol):

@@ -28,6 +28,15 @@ class PageRefused(Exception):
         return cls(400, "This form could not be read", "Nothing was changed. Open the page again and repeat.")
 
     @classmethod
+    def outage(cls) -> "PageRefused":
+        """Our own database does not answer; what was being written may have been written."""
+        return cls(
+            503,
+            "This page cannot be shown just now",
+            "The store does not answer. If you were deciding, your word may have counted: open the page again and see.",
+        )
+
+    @classmethod
     def no_entry(cls, sentence: str) -> "PageRefused":
         """Signing in did not succeed."""
         return cls(403, "You cannot sign in here", sentence)

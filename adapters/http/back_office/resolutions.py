@@ -67,6 +67,11 @@ def _word(form: Mapping[str, str]) -> Resolution:
         finding, generation = Finding(form.get("finding", "")), int(form.get("generation", ""))
     except ValueError as error:
         raise PageRefused.odd_form() from error
-    if len(evidence) > LONGEST_EVIDENCE or len(reference) > LONGEST_REFERENCE or "\0" in evidence + reference:
+    if (
+        len(evidence) > LONGEST_EVIDENCE
+        or len(reference) > LONGEST_REFERENCE
+        or "\0" in evidence + reference + form.get("item", "")
+    ):
         raise PageRefused.odd_form()
-    return Resolution(finding, evidence, reference if finding is Finding.HAPPENED else "", generation)
+    named = reference if finding is Finding.HAPPENED else ""
+    return Resolution(finding, evidence, named, generation, form.get("item", ""))

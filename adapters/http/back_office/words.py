@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.http.back_office.ports import OperationLine, TimelineEntry
+from adapters.http.back_office.ports import ItemLine, OperationLine, TimelineEntry
 from workflows.domain.approval import ApprovalState
-from workflows.domain.effect import ABANDONED
+from workflows.domain.effect import ABANDONED, Outcome
 from workflows.domain.errors import ERRORS
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import ENDS, State
@@ -116,6 +116,25 @@ def of_operation(line: OperationLine) -> Standing:
 def may_get_receipt(line: OperationLine) -> bool:
     """Whether a receipt may still come; what has ended without effect has none."""
     return line.state not in (State.FAILED_TERMINAL, State.FAILED_RETRYABLE)
+
+
+def of_items(items: Sequence[ItemLine], total: int) -> str:
+    """Say how far a batch has come: "37 of 40 done, 1 refused, 2 not confirmed"."""
+    done = sum(line.outcome == Outcome.APPLIED.value for line in items)
+    others = (
+        (sum(line.outcome == Outcome.REJECTED.value for line in items), "refused"),
+        (sum(line.uncertain for line in items), "not confirmed"),
+    )
+    return ", ".join([f"{done:,} of {total:,} done", *(f"{number:,} {word}" for number, word in others if number)])
+
+
+def of_item(line: ItemLine) -> str:
+    """Say what became of one item of a batch that is not done."""
+    if line.outcome == Outcome.REJECTED.value:
+        return of_code(line.code) or line.code
+    if line.outcome:
+        return GIVEN_UP.sentence
+    return "Sent, and not confirmed." if line.uncertain else "Not sent yet."
 
 
 def of_review(timeline: Sequence[TimelineEntry]) -> str:

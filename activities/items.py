@@ -1,0 +1,72 @@
+"""A batch, one item after another, several side by side, for as long as one activity may take."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from activities.ports import Claims
+from workflows.domain.arguments import validated
+from workflows.domain.batch import open_items, uncertain_items
+from workflows.domain.contract import Contract
+from workflows.domain.errors import InvalidConfiguration
+from workflows.domain.operation import Operation
+from workflows.messages import Report, Step
+
+log = structlog.get_logger(__name__)
+
+PASS_SECONDS = 40.0
+"""After it no new item is begun: sooner than a clearance ages, and the gate then looks again at what is left."""
+
+Attempt = Callable[[Operation, str], Awaitable[Report]]
+
+
+class Pass:
+    """One pass over what is still to be sent of a batch. One item's fate is its own; what concerns all stops it."""
+
+    def __init__(self, operation: Operation, contract: Contract, claims: Claims, attempt: Attempt) -> None:
+        if contract.batch is None:
+            raise InvalidConfiguration("A pass is made over the items of a batch.")
+        self._operation, self._claims, self._attempt = operation, claims, attempt
+        self._at_once = contract.batch.at_once
+        self._ids = contract.batch.ids(validated(contract, operation.arguments))
+        self._stopped: Report | None = None
+        self._longest_pause = 0.0
+
+    async def run(self) -> Report:
+        """Send what may be sent and say what is left."""
+        known = await self._claims.items(self._operation.operation_id)
+        waiting, ends = deque(open_items(self._ids, known)), time.monotonic() + PASS_SECONDS
+        await asyncio.gather(*(self._work(waiting, ends) for _ in range(self._at_once)))
+        return await self._report()
+
+    async def _work(self, waiting: deque[str], ends: float) -> None:
+        while waiting and self._stopped is None and time.monotonic() < ends:
+            item = waiting.popleft()
+            try:
+                self._note(await self._attempt(self._operation, item))
+            except Exception as error:
+                # What the item's send came to is in its claim; the others are not concerned.
+                log.warning("item_failed", operation_id=self._operation.operation_id, failure=type(error).__name__)
+
+    def _note(self, report: Report) -> None:
+        wait = report.step is Step.SEND_AGAIN and report.pause_seconds > 0
+        if wait or report.step is Step.VALIDATE or report.code in STOPS:
+            self._stopped = self._stopped or report
+        self._longest_pause = max(self._longest_pause, report.pause_seconds)
+
+    async def _report(self) -> Report:
+        known = await self._claims.items(self._operation.operation_id)
+        left = open_items(self._ids, known)
+        progress = f"{len(self._ids) - len(left)} of {len(self._ids)} items sent"
+        if self._stopped is not None:
+            return Report(self._stopped.step, self._stopped.code, self._stopped.pause_seconds, progress=progress)
+        if left:
+            return Report(Step.SEND_AGAIN, "batch_goes_on", self._longest_pause, progress=progress)
+        return Report(Step.RECONCILE if uncertain_items(known) else Step.SETTLE, progress=progress)
+
+
+STOPS = frozenset({"approval_stale", "canceled"})
+"""Refusals of a claim that speak of the whole operation."""
