@@ -1,0 +1,113 @@
+"""What is collected of a run, as plain values: all that the checker sees. It can be kept as JSON and judged again."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One act as the run meant it, and the ids of all responses that held it."""
+
+    call_id: str
+    requests: tuple[str, ...]
+    tenant: str
+    tool: str
+    grade: str
+    target: str
+    amount: int
+    approvers: int
+    """How many people have to say yes before it may happen."""
+    allowed: bool = True
+
+    @property
+    def writes(self) -> bool:
+        """Whether it should change anything."""
+        return self.grade != "read"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one delivery came to. `status` None: no answer came. `told` is what the model reads, by call id."""
+
+    how: str
+    door: str
+    request_id: str
+    sent: float
+    received: float
+    status: int | None = None
+    results: tuple[Row, ...] = ()
+    told: Mapping[str, Any] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
+    """The call ids that were handed in."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """One person's word on one question; `status` None: nobody knows whether it was heard."""
+
+    operation_id: str
+    approval_id: str
+    person: str
+    choice: str
+    status: int | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything.
+
+    `tables` are plain rows by the table's name, `workflows` the closing status of each run by id, `faults` those that
+    were injected by kind, `deaths` of processes that nobody had killed.
+    """
+
+    seed: int
+    acts: tuple[Asked, ...]
+    answers: tuple[Answer, ...] = ()
+    said: tuple[Said, ...] = ()
+    tables: Mapping[str, list[Row]] = field(default_factory=dict)
+    workflows: Mapping[str, list[str]] = field(default_factory=dict)
+    faults: Mapping[str, int] = field(default_factory=dict)
+    deaths: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def rows(self, table: str) -> list[Row]:
+        """Of one table; none where it was not collected."""
+        return self.tables.get(table, [])
+
+    def keep(self, path: Path) -> None:
+        """Write it down."""
+        path.write_text(json.dumps(asdict(self), default=_plain))
+
+
+def kept(path: Path) -> Evidence:
+    """What `Evidence.keep` wrote."""
+    found = json.loads(path.read_text())
+    return Evidence(
+        seed=found["seed"],
+        acts=tuple(Asked(**{**each, "requests": tuple(each["requests"])}) for each in found["acts"]),
+        answers=tuple(
+            Answer(**{**each, "results": tuple(each["results"]), "asked": tuple(each["asked"])})
+            for each in found["answers"]
+        ),
+        said=tuple(Said(**each) for each in found["said"]),
+        tables=found["tables"],
+        workflows=found["workflows"],
+        faults=found["faults"],
+        deaths=found["deaths"],
+        seconds=found["seconds"],
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(f"no plain form of {type(value).__name__}")

@@ -1,0 +1,82 @@
+"""What goes wrong, carried out: each step once its moment has come."""
+
+import asyncio
+import time
+from collections import Counter
+
+from tests.chaos.auditor import Auditor
+from tests.chaos.delivered import Delivered
+from tests.chaos.processes import Processes
+from tests.chaos.provider import LOOK_UPS, Provider
+from tests.chaos.steps import Step
+
+LEASE_SECONDS = 12.0
+"""Of a claim; see `activities.apply`. A pause that is longer has cost the sleeper its claim."""
+PAST_THE_LEASE = LEASE_SECONDS + 2.0
+BRIEFLY = 3.0
+"""Shorter than the lease, and than the silence after which a worker is given up."""
+
+SEND_PATIENCE_SECONDS = 3.0
+LOOK_SECONDS = 0.02
+"""How long, and how often, it is looked for a send that is on its way."""
+
+PENDING_SECONDS = 3.0
+PENDING_ACTS = 8
+"""For how many acts refunds stay pending for a while."""
+
+
+class Faults:
+    """Carries steps out; `done` counts those that really hit something."""
+
+    def __init__(self, processes: Processes, provider: Provider, auditor: Auditor, delivered: Delivered) -> None:
+        self.done: Counter[str] = Counter()
+        self.last = "nothing yet"
+        self._processes, self._provider, self._auditor = processes, provider, auditor
+        self._delivered = delivered
+
+    async def carry_out(self, step: Step) -> None:
+        """Return when what was killed serves again and what was stopped goes on."""
+        await self._delivered.reach(step.at)
+        self.last = " ".join((step.kind, *(f"({name})" for name in step.targets)))
+        if await self._hits(step):
+            self.done[step.kind] += 1
+
+    async def _hits(self, step: Step) -> bool:
+        if step.kind == "refunds stay pending":
+            return await self._leave_pending()
+        if step.kind == "look-ups fail":
+            await self._provider.arm(LOOK_UPS)
+            return True
+        if step.kind.startswith("pause"):
+            return await self._pause(step.targets[0], BRIEFLY if step.kind == "pause a worker" else PAST_THE_LEASE)
+        if "mid-send" in step.kind or "both" in step.kind:
+            await self._until_something_is_sent()
+        return await self._kill(step)
+
+    async def _kill(self, step: Step) -> bool:
+        if "provider" in step.targets:
+            await self._provider.look()
+        hit = await self._processes.kill(step.targets)
+        if "provider" in step.targets:
+            await self._provider.restore()
+        return hit
+
+    async def _pause(self, worker: str, seconds: float) -> bool:
+        await self._until_something_is_sent()
+        async with self._processes.paused(worker) as hit:
+            await asyncio.sleep(seconds)
+        return hit
+
+    async def _leave_pending(self) -> bool:
+        await self._provider.complete_after(PENDING_SECONDS)
+        await self._delivered.reach(self._delivered.number + PENDING_ACTS)
+        await self._provider.complete_after(0.0)
+        return True
+
+    async def _until_something_is_sent(self) -> None:
+        """Wait a little for the best moment; when it does not come, any moment will do."""
+        deadline = time.monotonic() + SEND_PATIENCE_SECONDS
+        while not await self._auditor.sends_on_their_way():
+            if time.monotonic() > deadline:
+                return
+            await asyncio.sleep(LOOK_SECONDS)

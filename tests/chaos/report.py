@@ -1,0 +1,128 @@
+"""The page about a run: what was done, what came of it, and how that was judged."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from tests.chaos.checker import Line, Verdict
+from tests.chaos.evidence import Evidence
+from tests.chaos.findings import DUPLICATE, FORBIDDEN, LOST, STUCK, WRONG
+
+WIDEST = 40
+"""Characters of the longest bar."""
+
+WOULD_BE = {
+    DUPLICATE: "two effects of one act or of one operation; two keys for one operation; the total of an order or an "
+    "account that its effects do not add up to",
+    LOST: "told or stored as succeeded without an effect, or stored as failed with one; promised and gone; never "
+    "answered",
+    WRONG: "told as failed with an effect; two different final answers; a final answer taken back; another call's "
+    "result; success told before the end; other arguments under taken ids not refused; the model told something else "
+    "than its caller",
+    FORBIDDEN: "an effect that was denied, not approved by enough people, on another tenant's object, with other "
+    "arguments, or asked for by nobody; a handler called for what was refused",
+    STUCK: "at no true end and not before a person with a reason; ended with a workflow that is not",
+}
+
+COMPARED = """\
+The checker is a pure function over what was collected from outside; it shares no code with the executor. It reads the
+provider's own books (refunds, requests, payments, orders), the ledger's entries and balances, the executor's tables as
+plain rows, the closing status of every workflow run in Temporal, every word that people gave, and every answer that any
+caller was given from the first to the last. A test plants each kind of finding and sees that it is found."""
+
+REAL = """\
+PostgreSQL, the Temporal dev server, the payments provider, two workers, two relays and two doors, each a process of its
+own. People sign in to the back office over HTTP and send its own forms. The provider lets a quote serve more than once
+in these runs, and every order could be refunded four times over: what keeps a refund from happening twice is the
+executor and its key alone. A kill in mid-send waits a little for a send that is on record as begun.
+
+Load and faults come from the seed before anything starts, and are tied to how much was delivered. How they interleave
+is for the machine to say, so a run repeats what it does and not every outcome."""
+
+
+def written(evidence: Evidence, verdict: Verdict) -> str:
+    """As Markdown."""
+    return (
+        "\n\n".join(
+            (
+                "# A run under faults",
+                _summary(evidence, verdict),
+                "## Effects of each act that writes",
+                _bars({f"{number}": count for number, count in verdict.histogram.items()}, "effects"),
+                "No act may have more than one. Those with none were denied, refused or failed, and told so.",
+                "## By class",
+                _classes(verdict.classes),
+                "## Faults that were injected",
+                _bars(dict(sorted(verdict.faults.items(), key=lambda each: each[0])), "fault"),
+                "## Deliveries",
+                _bars(verdict.deliveries, "how"),
+                *_findings(verdict),
+                "## What is compared",
+                COMPARED,
+                _table(("finding", "what would be one"), WOULD_BE.items()),
+                "## What is real",
+                REAL,
+            )
+        )
+        + "\n"
+    )
+
+
+def _summary(evidence: Evidence, verdict: Verdict) -> str:
+    command = f"python -m tests.chaos --operations {verdict.acts} --seed {verdict.seed}"
+    rows = (
+        ("command", f"`{command}`"),
+        ("verdict", f"**{verdict.sentence}**"),
+        ("took", f"{evidence.seconds / 60:.1f} minutes"),
+        ("faults", str(sum(verdict.faults.values()))),
+        ("deliveries", str(len(evidence.answers))),
+        ("words of people", str(len(evidence.said))),
+        ("from proposal to end", _times(evidence)),
+        ("claims that were taken over", str(verdict.taken_over)),
+        ("handlers that were cut off in the middle", str(verdict.cut_off)),
+        ("processes that died unasked", _ends(verdict.deaths) or "none"),
+    )
+    return _table(("", ""), rows)
+
+
+def _times(evidence: Evidence) -> str:
+    """How long operations took, those among them that people or faults held up."""
+    ended = [row for row in evidence.rows("operations") if row["ended_at"]]
+    seconds = sorted((_moment(row["ended_at"]) - _moment(row["created_at"])).total_seconds() for row in ended)
+    if not seconds:
+        return "none ended"
+    return f"half within {median(seconds):.1f} s, the slowest {seconds[-1]:.0f} s"
+
+
+def _moment(value: Any) -> datetime:
+    return value if isinstance(value, datetime) else datetime.fromisoformat(value)
+
+
+def _classes(classes: Mapping[str, Line]) -> str:
+    rows = (
+        (grade, str(line.acts), str(line.operations), str(line.effects), _ends(line.ends))
+        for grade, line in classes.items()
+    )
+    return _table(("class", "acts", "operations", "effects", "how they ended"), rows)
+
+
+def _ends(ends: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {end}" for end, number in ends.items())
+
+
+def _findings(verdict: Verdict) -> tuple[str, ...]:
+    found = [f"* {finding}" for finding in verdict.findings]
+    asked = [f"* in manual review: {operation_id}" for operation_id in verdict.in_manual_review]
+    return ("## Found", "\n".join([*found, *asked])) if found or asked else ()
+
+
+def _bars(numbers: Mapping[str, int], what: str) -> str:
+    most = max(numbers.values(), default=1) or 1
+    rows = ((name, str(number), "█" * round(WIDEST * number / most) or "·") for name, number in numbers.items())
+    return _table((what, "number", ""), rows)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

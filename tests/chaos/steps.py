@@ -1,0 +1,62 @@
+"""What goes wrong in a run, tied to how much was delivered and not to the clock."""
+
+import random
+from dataclasses import dataclass
+
+WORKERS = ("worker", "worker-2")
+RELAYS = ("relay", "relay-2")
+DOORS = ("api", "api-2")
+
+EVERY = {
+    "kill a worker": 40,
+    "kill a worker in mid-send": 40,
+    "kill both workers": 250,
+    "kill a door": 40,
+    "kill a relay": 60,
+    "kill the provider": 60,
+    "kill both doors and both relays": 250,
+    "pause a worker": 60,
+    "pause a worker past its lease": 125,
+    "kill PostgreSQL": 250,
+    "kill Temporal": 250,
+    "refunds stay pending": 100,
+    "look-ups fail": 60,
+}
+"""One of a kind for so many acts, and one at least."""
+
+TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "kill a worker": tuple((name,) for name in WORKERS),
+    "kill a worker in mid-send": tuple((name,) for name in WORKERS),
+    "kill both workers": (WORKERS,),
+    "kill a door": tuple((name,) for name in DOORS),
+    "kill a relay": tuple((name,) for name in RELAYS),
+    "kill the provider": (("provider",),),
+    "kill both doors and both relays": ((*DOORS, *RELAYS),),
+    "pause a worker": tuple((name,) for name in WORKERS),
+    "pause a worker past its lease": tuple((name,) for name in WORKERS),
+    "kill PostgreSQL": (("postgres",),),
+    "kill Temporal": (("temporal",),),
+    "refunds stay pending": ((),),
+    "look-ups fail": ((),),
+}
+"""The processes that a kind may hit; which of them is drawn."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something goes wrong once `at` acts were delivered."""
+
+    at: int
+    kind: str
+    targets: tuple[str, ...]
+
+
+def steps_of(chance: random.Random, operations: int) -> tuple[Step, ...]:
+    """The steps of a run with so many acts: every kind, spread over the first nine tenths."""
+    kinds = [kind for kind, every in EVERY.items() for _ in range(max(1, round(operations / every)))]
+    chance.shuffle(kinds)
+    stretch = operations * 0.9 / len(kinds)
+    return tuple(
+        Step(1 + int((place + chance.random()) * stretch), kind, chance.choice(TARGETS[kind]))
+        for place, kind in enumerate(kinds)
+    )

@@ -1,0 +1,291 @@
+"""The judge of the chaos runs finds what is planted, and finds nothing where nothing is."""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chaos.checker import check
+from tests.chaos.evidence import Answer, Asked, Evidence, Row, Said, kept
+from tests.chaos.findings import DUPLICATE, FORBIDDEN, LOST, STUCK, WRONG
+
+Told = dict[str, Any]
+
+REFUND = Asked("call-1", ("r-1", "r-1-again"), "tenant-a", "refund_payment", "keyed", "O-1", 50_001, approvers=1)
+DENIED = Asked("call-2", ("r-2",), "tenant-a", "refund_payment", "keyed", "O-2", 50_002, approvers=1)
+CREDIT = Asked("call-3", ("r-3",), "tenant-a", "credit_account", "fenced", "CA-3", 1_003, approvers=0)
+READ = Asked("call-4", ("r-4",), "tenant-a", "get_order", "read", "O-4", 50_004, approvers=0)
+FOREIGN = Asked("call-5", ("r-5",), "tenant-b", "refund_payment", "keyed", "O-5", 50_005, approvers=1, allowed=False)
+
+SUCCESS = {"refund_id": "rf-1", "order_id": "O-1", "amount": 50_001, "currency": "KRW"}
+
+
+def result(call_id: str, operation_id: str | None, status: str, *, final: bool = True, **told: Any) -> Told:
+    return {"call_id": call_id, "operation_id": operation_id, "status": status, "final": final, **told}
+
+
+def failed(call_id: str, operation_id: str | None, code: str, *, final: bool = True) -> Told:
+    status = "failed_terminal" if final else "failed_retryable"
+    return result(call_id, operation_id, status, final=final, error={"code": code})
+
+
+def answer(request_id: str, *results: Told, at: float = 1.0, how: str = "first") -> Answer:
+    told = {each["call_id"]: each for each in results}
+    asked = tuple(each["call_id"] for each in results)
+    return Answer(how, "api", request_id, at, at + 0.5, 200, results, told, asked)
+
+
+def operation(operation_id: str, state: str, code: str | None = None, tool: str = "refund_payment") -> Row:
+    return {
+        "operation_id": operation_id,
+        "state": state,
+        "code": code,
+        "tool": tool,
+        "writes": tool in ("refund_payment", "credit_account"),
+    }
+
+
+def refund(number: int, operation_id: str, target: str, amount: int, key: str = "") -> Row:
+    return {
+        "refund_id": f"rf-{number}",
+        "client_reference": operation_id,
+        "order_id": target,
+        "amount": amount,
+        "currency": "KRW",
+        "idempotency_key": key or f"key-{operation_id}",
+    }
+
+
+def order(target: str, refunded: int) -> tuple[Row, Row]:
+    return {"order_id": target, "payment_id": f"pay-{target}"}, {"payment_id": f"pay-{target}", "refunded": refunded}
+
+
+@pytest.fixture
+def clean() -> Evidence:
+    """One act of each kind, each ended as it should."""
+    made = result("call-1", "op-1", "succeeded", data=SUCCESS)
+    credit = {"entry_id": "cr-3", "account_id": "CA-3", "amount": 1_003, "currency": "KRW"}
+    read = {"order_id": "O-4", "paid": 200_000}
+    orders, payments = zip(order("O-1", 50_001), order("O-2", 0), order("O-4", 0), order("O-5", 0), strict=True)
+    entry = {"entry_id": "cr-3", "operation_id": "op-3", "account_id": "CA-3", "minor_units": 1_003, "currency": "KRW"}
+    states = {"op-1": "succeeded", "op-3": "succeeded"}
+    return Evidence(
+        seed=7,
+        acts=(REFUND, DENIED, CREDIT, READ, FOREIGN),
+        answers=(
+            answer("r-1", failed("call-1", "op-1", "approval_required", final=False)),
+            answer("r-1", made, at=5.0, how="final"),
+            answer("r-2", failed("call-2", "op-2", "approval_denied")),
+            answer("r-3", result("call-3", "op-3", "succeeded", data=credit)),
+            answer("r-4", result("call-4", "op-4", "succeeded", data=read)),
+            answer("r-5", failed("call-5", "op-5", "not_found")),
+            answer("r-1", failed("call-1", None, "idempotency_conflict"), at=2.0, how="tampered"),
+        ),
+        said=(Said("op-1", "ap-1", "approver-1", "approve", 200), Said("op-2", "ap-2", "approver-1", "deny", 200)),
+        tables={
+            "operations": [
+                operation("op-1", "succeeded"),
+                operation("op-2", "failed_terminal", "approval_denied"),
+                operation("op-3", "succeeded", tool="credit_account"),
+                operation("op-4", "succeeded", tool="get_order"),
+                operation("op-5", "failed_terminal", "not_found"),
+            ],
+            "calls": [
+                {"operation_id": f"op-{number}", "request_id": f"r-{number}", "call_id": f"call-{number}"}
+                for number in range(1, 6)
+            ],
+            "approvals": [
+                {"operation_id": "op-1", "approval_id": "ap-1", "state": "consumed"},
+                {"operation_id": "op-2", "approval_id": "ap-2", "state": "denied"},
+            ],
+            "claims": [{"operation_id": each, "generation": 1, "uncertain": False} for each in states],
+            "handler_calls": [{"operation_id": each} for each in states],
+            "refunds": [refund(1, "op-1", "O-1", 50_001)],
+            "posts": [{"client_reference": "op-1", "idempotency_key": "key-op-1"}],
+            "orders": list(orders),
+            "payments": list(payments),
+            "ledger_entries": [entry],
+            "ledger_accounts": [{"account_id": "CA-3", "balance": 1_003}],
+        },
+        workflows={f"op-{number}": ["COMPLETED"] for number in (1, 2, 3, 5)},
+    )
+
+
+def with_rows(evidence: Evidence, table: str, *rows: Row) -> Evidence:
+    return replace(evidence, tables={**evidence.tables, table: [*evidence.rows(table), *rows]})
+
+
+def without_rows(evidence: Evidence, table: str) -> Evidence:
+    return replace(evidence, tables={**evidence.tables, table: []})
+
+
+def with_change(evidence: Evidence, table: str, place: int, **changes: Any) -> Evidence:
+    tables = copy.deepcopy(dict(evidence.tables))
+    tables[table][place] |= changes
+    return replace(evidence, tables=tables)
+
+
+def with_answer(evidence: Evidence, *more: Answer) -> Evidence:
+    return replace(evidence, answers=(*evidence.answers, *more))
+
+
+def kinds(evidence: Evidence) -> set[str]:
+    return {finding.kind for finding in check(evidence).findings}
+
+
+def test_clean_evidence_passes(clean: Evidence) -> None:
+    verdict = check(clean)
+    assert verdict.findings == ()
+    assert verdict.histogram == {0: 2, 1: 2}
+    assert verdict.sentence == "faults: 5 operations, 0 duplicates, 0 lost, 0 wrong answers, 0 in manual review, seed 7"
+
+
+def test_a_double_refund_is_found_even_under_two_operations(clean: Evidence) -> None:
+    twice = with_rows(clean, "refunds", refund(2, "op-9", "O-1", 50_001))
+    assert DUPLICATE in kinds(twice)
+    assert check(twice).histogram == {0: 2, 1: 1, 2: 1}
+
+
+def test_a_double_refund_of_one_operation_is_found(clean: Evidence) -> None:
+    assert DUPLICATE in kinds(with_rows(clean, "refunds", refund(2, "op-1", "O-1", 50_001)))
+
+
+def test_a_second_key_is_found_even_when_the_service_refused_it(clean: Evidence) -> None:
+    assert kinds(with_rows(clean, "posts", {"client_reference": "op-1", "idempotency_key": "other"})) == {DUPLICATE}
+
+
+def test_a_total_that_its_effects_do_not_explain_is_found(clean: Evidence) -> None:
+    assert kinds(with_change(clean, "payments", 0, refunded=100_002)) == {DUPLICATE}
+    assert kinds(with_change(clean, "ledger_accounts", 0, balance=2_006)) == {DUPLICATE}
+
+
+def test_a_lost_refund_is_found(clean: Evidence) -> None:
+    lost = with_change(without_rows(clean, "refunds"), "payments", 0, refunded=0)
+    assert kinds(lost) == {LOST}
+    assert "1 lost" not in check(clean).sentence
+    assert "2 lost" in check(lost).sentence
+
+
+def test_an_act_that_was_never_answered_is_found(clean: Evidence) -> None:
+    silent = replace(clean, answers=tuple(each for each in clean.answers if each.request_id != "r-3"))
+    assert kinds(silent) == {LOST}
+
+
+def test_an_operation_that_was_promised_and_is_gone_is_found(clean: Evidence) -> None:
+    tables = {**clean.tables, "operations": [row for row in clean.rows("operations") if row["operation_id"] != "op-4"]}
+    assert kinds(replace(clean, tables=tables)) == {LOST}
+
+
+def test_a_failure_that_was_told_of_something_that_happened_is_found(clean: Evidence) -> None:
+    wrong = with_answer(clean, answer("r-1-again", failed("call-1", "op-1", "upstream_unavailable")))
+    assert kinds(wrong) == {WRONG}
+
+
+def test_two_different_final_answers_are_found(clean: Evidence) -> None:
+    other = result("call-1", "op-1", "succeeded", data={**SUCCESS, "refund_id": "rf-2"})
+    assert kinds(with_answer(clean, answer("r-1", other, at=9.0))) == {WRONG}
+
+
+def test_a_final_answer_that_is_taken_back_is_found(clean: Evidence) -> None:
+    back = answer("r-1", failed("call-1", "op-1", "reconciliation_pending", final=False), at=9.0, how="later")
+    again = answer("r-1", clean.answers[1].results[0], at=10.0, how="final")
+    assert kinds(with_answer(clean, back, again)) == {WRONG}
+
+
+def test_an_open_answer_on_its_way_while_the_final_one_came_is_no_fault(clean: Evidence) -> None:
+    late = answer("r-1", failed("call-1", "op-1", "operation_in_progress", final=False), at=5.2, how="later")
+    assert kinds(with_answer(clean, late, answer("r-1", clean.answers[1].results[0], at=10.0))) == set()
+
+
+def test_another_calls_result_is_found(clean: Evidence) -> None:
+    crossed = result("call-4", "op-4", "succeeded", data={"order_id": "O-1", "paid": 1})
+    answers = [each for each in clean.answers if each.request_id != "r-4"]
+    assert kinds(replace(clean, answers=(*answers, answer("r-4", crossed)))) == {WRONG}
+
+
+def test_a_success_that_is_told_before_its_end_is_found(clean: Evidence) -> None:
+    early = result("call-1", "op-1", "succeeded", final=False, data=SUCCESS)
+    assert WRONG in kinds(with_answer(clean, answer("r-1", early, at=2.0, how="later")))
+
+
+def test_a_model_that_is_told_something_else_than_its_caller_is_found(clean: Evidence) -> None:
+    said = clean.answers[1]
+    other = replace(said, told={"call-1": failed("call-1", "op-1", "internal_error")})
+    assert kinds(with_answer(clean, other)) == {WRONG}
+
+
+def test_other_arguments_under_taken_ids_that_are_not_refused_are_found(clean: Evidence) -> None:
+    taken = answer("r-1", clean.answers[1].results[0], at=9.0, how="tampered")
+    assert kinds(with_answer(clean, taken)) == {WRONG}
+
+
+def test_a_last_answer_that_denies_the_end_is_found(clean: Evidence) -> None:
+    held = tuple(each for each in clean.answers if each.how != "final")
+    assert kinds(replace(clean, answers=held)) == {WRONG}
+
+
+def test_an_effect_after_a_denial_is_found(clean: Evidence) -> None:
+    denied = with_rows(with_change(clean, "payments", 1, refunded=50_002), "refunds", refund(2, "op-2", "O-2", 50_002))
+    assert FORBIDDEN in kinds(denied)
+
+
+def test_an_effect_without_an_approval_is_found(clean: Evidence) -> None:
+    assert kinds(with_change(clean, "approvals", 0, state="void")) == {FORBIDDEN}
+    assert kinds(replace(clean, said=clean.said[1:])) == {FORBIDDEN}
+
+
+def test_a_yes_that_was_refused_is_no_approval(clean: Evidence) -> None:
+    refused = replace(clean.said[0], status=409)
+    assert kinds(replace(clean, said=(refused, *clean.said[1:]))) == {FORBIDDEN}
+
+
+@pytest.mark.parametrize("status", [None, 500, 503])
+def test_a_yes_whose_fate_nobody_knows_may_have_counted(clean: Evidence, status: int | None) -> None:
+    unheard = replace(clean.said[0], status=status)
+    assert kinds(replace(clean, said=(unheard, *clean.said[1:]))) == set()
+
+
+def test_one_word_where_two_are_needed_is_found(clean: Evidence) -> None:
+    assert kinds(replace(clean, acts=(replace(REFUND, approvers=2), *clean.acts[1:]))) == {FORBIDDEN}
+
+
+def test_an_effect_on_another_tenants_order_is_found(clean: Evidence) -> None:
+    assert FORBIDDEN in kinds(with_rows(clean, "refunds", refund(2, "op-5", "O-5", 50_005)))
+
+
+def test_an_effect_that_nobody_asked_for_is_found(clean: Evidence) -> None:
+    assert FORBIDDEN in kinds(with_rows(clean, "refunds", refund(2, "op-unknown", "O-77", 5)))
+
+
+def test_a_handler_that_was_called_for_a_denied_operation_is_found(clean: Evidence) -> None:
+    assert kinds(with_rows(clean, "handler_calls", {"operation_id": "op-2"})) == {FORBIDDEN}
+
+
+@pytest.mark.parametrize("state", ["proposed", "awaiting_approval", "started", "unconfirmed", "manual_review"])
+def test_a_stuck_operation_is_found(clean: Evidence, state: str) -> None:
+    waiting = answer("r-2", failed("call-2", "op-2", "operation_in_progress", final=False), at=9.0)
+    answers = tuple(each for each in clean.answers if each.request_id != "r-2")
+    stuck = replace(with_change(clean, "operations", 1, state=state, code=None), answers=(*answers, waiting))
+    assert kinds(stuck) == {STUCK}
+
+
+def test_manual_review_with_a_reason_is_no_fault_and_is_counted(clean: Evidence) -> None:
+    waiting = answer("r-2", failed("call-2", "op-2", "reconciliation_pending", final=False), at=9.0)
+    answers = tuple(each for each in clean.answers if each.request_id != "r-2")
+    asked = replace(with_change(clean, "operations", 1, state="manual_review", code=None), answers=(*answers, waiting))
+    verdict = check(with_rows(asked, "claims", {"operation_id": "op-2", "generation": 1, "uncertain": True}))
+    assert verdict.findings == ()
+    assert verdict.in_manual_review == ("op-2",)
+
+
+def test_a_workflow_that_did_not_close_is_found(clean: Evidence) -> None:
+    assert kinds(replace(clean, workflows={**clean.workflows, "op-1": ["COMPLETED", "RUNNING"]})) == {STUCK}
+    assert kinds(replace(clean, workflows={**clean.workflows, "op-1": ["FAILED"]})) == {STUCK}
+    assert kinds(replace(clean, workflows={**clean.workflows, "op-1": ["TERMINATED", "COMPLETED"]})) == set()
+
+
+def test_evidence_that_was_kept_is_judged_alike(clean: Evidence, tmp_path: Path) -> None:
+    clean.keep(tmp_path / "evidence.json")
+    assert check(kept(tmp_path / "evidence.json")) == check(clean)
