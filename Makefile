@@ -6,7 +6,7 @@ RUN := .venv/bin/python
 verdict = && echo "make $@: passed" || { code=$$?; echo "make $@: FAILED" >&2; exit $$code; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-browser demo test dev check
+.PHONY: help setup setup-browser demo test dev check bench
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -29,3 +29,12 @@ test: setup ## Run all tests; ARGS="-k approval" for some
 
 check: setup ## Lint, formatting, types and the import rule
 	@($(RUN) -m ruff check && $(RUN) -m ruff format --check && $(RUN) -m mypy && .venv/bin/lint-imports) $(verdict)
+
+# A time is no test: it depends on the machine and on what else runs there.
+bench: setup ## Measure what the gate costs a call; figures and a picture go to docs/bench
+	@$(RUN) -m tests.bench $(ARGS) $(verdict)
+
+# Its own last line is the verdict.
+.PHONY: faults
+faults: setup ## Run real processes under kill -9, pauses and lost replies, and judge; N=1000 SEED=7 ARGS="--report docs/chaos.md"
+	@$(RUN) -m tests.chaos --operations $(or $(N),100) $(if $(SEED),--seed $(SEED)) $(ARGS)

@@ -15,8 +15,9 @@ from activities.loading import load_as_meant
 from activities.ports import Claims, Journal, Operations, Tools, WriteTool
 from activities.step import step
 from workflows import contracts
-from workflows.domain.arguments import for_item
+from workflows.domain.arguments import Parts
 from workflows.domain.claim import Claim
+from workflows.domain.contract import Arguments
 from workflows.domain.effect import Effect, Outcome
 from workflows.domain.errors import (
     AlreadyEnded,
@@ -57,11 +58,12 @@ class Apply:
         async with step():
             operation = await load_as_meant(self._operations, ref)
             contract = self._tools.writer(operation.tool).contract
+            parts = Parts(contract, operation.arguments)
             if contract.batch is None:
-                return await self._attempt(operation)
-            return await Pass(operation, contract, self._claims, self._attempt).run()
+                return await self._attempt(operation, parts, "")
+            return await Pass(operation, contract.batch, parts, self._claims, self._attempt).run()
 
-    async def _attempt(self, operation: Operation, item: str = "") -> Report:
+    async def _attempt(self, operation: Operation, parts: Parts, item: str) -> Report:
         try:
             claim = await self._claims.acquire(operation.operation_id, self._new_owner(), LEASE_SECONDS, item)
         except AlreadyEnded:
@@ -74,23 +76,23 @@ class Apply:
             return Report(Step.VALIDATE)
         except (ApprovalMissing, Canceled) as refused:
             return Report(Step.SETTLE, code=refused.code)
-        return await self._send(operation, claim)
+        return await self._send(operation, parts.of(item), claim)
 
-    async def _send(self, operation: Operation, claim: Claim) -> Report:
+    async def _send(self, operation: Operation, arguments: Arguments, claim: Claim) -> Report:
         tool = self._tools.writer(operation.tool)
         try:
             async with self._kept_alive(claim):
-                effect = _within_budget(
-                    await self._hand_over(operation, tool, claim), claim.sends + 1, tool.contract.limits.sends
-                )
+                effect = await self._hand_over(operation, tool, arguments, claim)
+                effect = _within_budget(effect, claim.sends + 1, tool.contract.limits.sends)
             await self._claims.conclude(claim, effect)
+        except AlreadyEnded:
+            return Report(Step.SETTLE)
         except StaleGeneration:
             # Taken over while we were away: the successor speaks for this operation now.
             return Report(Step.RECONCILE, pause_seconds=1.0, generation=claim.generation)
         return _report(effect, claim)
 
-    async def _hand_over(self, operation: Operation, tool: WriteTool, claim: Claim) -> Effect:
-        arguments = for_item(tool.contract, operation.arguments, claim.item)
+    async def _hand_over(self, operation: Operation, tool: WriteTool, arguments: Arguments, claim: Claim) -> Effect:
         entry = await self._journal.began(operation, claim.generation)
         # The generation is checked at the last moment before the send.
         await self._claims.begin_send(claim, tool.contract.limits.attempt_seconds)

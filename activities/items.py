@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from activities.ports import Claims
-from workflows.domain.arguments import validated
+from workflows.domain.arguments import Parts
 from workflows.domain.batch import open_items, uncertain_items
-from workflows.domain.contract import Contract
-from workflows.domain.errors import InvalidConfiguration
+from workflows.domain.contract import Batch
 from workflows.domain.operation import Operation
 from workflows.messages import Report, Step
 
@@ -20,18 +19,16 @@ log = structlog.get_logger(__name__)
 PASS_SECONDS = 40.0
 """After it no new item is begun: sooner than a clearance ages, and the gate then looks again at what is left."""
 
-Attempt = Callable[[Operation, str], Awaitable[Report]]
+Attempt = Callable[[Operation, Parts, str], Awaitable[Report]]
 
 
 class Pass:
     """One pass over what is still to be sent of a batch. One item's fate is its own; what concerns all stops it."""
 
-    def __init__(self, operation: Operation, contract: Contract, claims: Claims, attempt: Attempt) -> None:
-        if contract.batch is None:
-            raise InvalidConfiguration("A pass is made over the items of a batch.")
+    def __init__(self, operation: Operation, batch: Batch, parts: Parts, claims: Claims, attempt: Attempt) -> None:
         self._operation, self._claims, self._attempt = operation, claims, attempt
-        self._at_once = contract.batch.at_once
-        self._ids = contract.batch.ids(validated(contract, operation.arguments))
+        self._at_once = batch.at_once
+        self._parts, self._ids = parts, parts.ids
         self._stopped: Report | None = None
         self._longest_pause = 0.0
 
@@ -46,7 +43,7 @@ class Pass:
         while waiting and self._stopped is None and time.monotonic() < ends:
             item = waiting.popleft()
             try:
-                self._note(await self._attempt(self._operation, item))
+                self._note(await self._attempt(self._operation, self._parts, item))
             except Exception as error:
                 # What the item's send came to is in its claim; the others are not concerned.
                 log.warning("item_failed", operation_id=self._operation.operation_id, failure=type(error).__name__)

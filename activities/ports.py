@@ -38,7 +38,7 @@ class Operations(Protocol):
         A refusal closes the claim and every open question with it, so that whoever holds either can do nothing more.
 
         Raises:
-            EffectUncertain: it is a refusal, and something was sent that may have happened.
+            EffectUncertain: it is a refusal, and something was sent that may have happened, or has.
         """
 
 
@@ -152,7 +152,11 @@ class Journal(Protocol):
     """Counts every call of a handler, so that "none after a refusal" can be shown."""
 
     async def began(self, operation: Operation, generation: int) -> int:
-        """A handler is about to be called: a read's operation steps to started. Returns the entry's number."""
+        """A handler is about to be called: a read's operation steps to started. Returns the entry's number.
+
+        Raises:
+            AlreadyEnded: the operation has its terminal result, so no handler may be called for it any more.
+        """
 
     async def ended(self, entry: int, outcome: str) -> None:
         """The handler has answered, or raised."""

@@ -15,7 +15,7 @@ from activities.step import step
 from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.authorization import Authorizer, admit
-from workflows.domain.errors import ERRORS, CallRefused, Canceled
+from workflows.domain.errors import ERRORS, AlreadyEnded, CallRefused, Canceled
 from workflows.domain.gate import Layer, Verdict, first_refusal
 from workflows.domain.impact import Resource
 from workflows.domain.lifecycle import ENDS, State
@@ -53,7 +53,13 @@ class Read:
             operation = await load_as_referred(self._operations, ref)
             if operation.state in ENDS:
                 return Ending(operation.state.value, operation.code)
-            stored = await self._operations.settle(operation.operation_id, await self._outcome(operation))
+            try:
+                outcome = await self._outcome(operation)
+            except AlreadyEnded:
+                # Somebody else has read meanwhile, and what they found is the result.
+                operation = await load_as_referred(self._operations, ref)
+                return Ending(operation.state.value, operation.code)
+            stored = await self._operations.settle(operation.operation_id, outcome)
             return Ending(stored.state.value, stored.code)
 
     async def _outcome(self, operation: Operation) -> Settlement:

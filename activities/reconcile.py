@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import structlog
 from temporalio import activity
@@ -10,7 +11,7 @@ from temporalio import activity
 from activities.ports import Claims, Operations, Resolutions, Tools
 from activities.step import step
 from workflows import contracts
-from workflows.domain.arguments import for_item
+from workflows.domain.arguments import Parts
 from workflows.domain.batch import uncertain_items
 from workflows.domain.claim import Evidence
 from workflows.domain.contract import Recovery
@@ -51,21 +52,25 @@ class Reconcile:
                 return _nothing_in_doubt(known)
             await self._operations.move(ref.operation_id, State.UNCONFIRMED)
             operation, ends = await self._operations.load(ref.operation_id), time.monotonic() + PASS_SECONDS
-            reports = [await self._look_at(operation, known[item]) for item in uncertain if time.monotonic() < ends]
+            parts = cache(lambda: Parts(self._tools.writer(operation.tool).contract, operation.arguments))
+            reports = [
+                await self._look_at(operation, parts, known[item]) for item in uncertain if time.monotonic() < ends
+            ]
             return _most_pressing(reports, uncertain)
 
-    async def _look_at(self, operation: Operation, evidence: Evidence) -> Report:
+    async def _look_at(self, operation: Operation, parts: Callable[[], Parts], evidence: Evidence) -> Report:
         try:
-            return await self._look(operation, evidence)
+            return await self._look(operation, parts, evidence)
         except StaleGeneration:
             # Somebody has taken the claim meanwhile; what they do is not what we have looked at.
             return Report(Step.RECONCILE, pause_seconds=1.0, generation=evidence.generation)
 
-    async def _look(self, operation: Operation, evidence: Evidence) -> Report:
+    async def _look(self, operation: Operation, parts: Callable[[], Parts], evidence: Evidence) -> Report:
         try:
-            contract = self._tools.writer(operation.tool).contract
+            tool = self._tools.writer(operation.tool)
+            contract = tool.contract
             async with asyncio.timeout(contract.limits.attempt_seconds):
-                found = await self._found(operation, evidence)
+                found = await tool.look_up(parts().of(_item(evidence)), evidence.dispatch)
         except Exception as error:
             # A look that fails proves nothing, be it that the tool itself is gone; in time a person is asked.
             log.warning("look_failed", operation_id=operation.operation_id, failure=type(error).__name__)
@@ -83,11 +88,6 @@ class Reconcile:
             return self._tools.writer(operation.tool).contract.recovery.give_up_seconds
         except CallRefused:
             return Recovery().give_up_seconds
-
-    async def _found(self, operation: Operation, evidence: Evidence) -> Effect | None:
-        tool = self._tools.writer(operation.tool)
-        arguments = for_item(tool.contract, operation.arguments, evidence.dispatch.item)
-        return await tool.look_up(arguments, evidence.dispatch)
 
     async def _on_record(self, operation: Operation, evidence: Evidence, found: Effect) -> Report:
         await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, found, _item(evidence))

@@ -1,11 +1,18 @@
-"""`python -m worker`: the Temporal worker. `python -m worker lint-tools`: only say whether the tools may be offered."""
+"""`python -m worker`: the Temporal worker; with an action it tells something and ends.
+
+lint-tools says whether the tools may be offered. verify looks over everything that was ever done and says whether it is
+sound and what is stuck; it only reads, and needs ONCEWARD_POSTGRES_DSN alone.
+"""
 
 import asyncio
+import json
 import sys
+from typing import NoReturn
 
 from adapters.postgres.engine import Database
 from worker import process, usage, wiring
-from worker.settings import ToolNames, WorkerSettings, read
+from worker.audit import audited
+from worker.settings import Settings, ToolNames, WorkerSettings, read
 from workflows.domain.errors import InvalidConfiguration
 
 
@@ -34,10 +41,27 @@ def lint_tools() -> None:
         sys.exit(2)
 
 
+def verify(*, as_json: bool) -> NoReturn:
+    """Look over everything; exit code 0 when every invariant holds, 1 when one does not, 2 when it cannot be told."""
+    try:
+        audit = audited(read(Settings))
+    except InvalidConfiguration as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    print(json.dumps(audit.figures(), indent=2) if as_json else "\n".join(audit.lines()))
+    sys.exit(audit.exit_code)
+
+
 if __name__ == "__main__":
     command = usage.parser("worker", __doc__, WorkerSettings, tools=True)
-    command.add_argument("action", nargs="?", choices=["lint-tools"], help="only say whether the tools may be offered")
-    if command.parse_args().action == "lint-tools":
+    command.add_argument("action", nargs="?", choices=["lint-tools", "verify"], help="tell this and end")
+    command.add_argument("--json", action="store_true", help="with verify: print figures for a program")
+    asked = command.parse_args()
+    if asked.json and asked.action != "verify":
+        command.error("--json belongs to verify")
+    if asked.action == "lint-tools":
         lint_tools()
+    elif asked.action == "verify":
+        verify(as_json=asked.json)
     else:
         process.run(main)

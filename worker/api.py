@@ -34,6 +34,7 @@ from adapters.postgres.inbox import PostgresInbox
 from adapters.postgres.progress import PostgresProgress
 from adapters.temporal.starter import TemporalStarter
 from worker import process, usage, wiring
+from worker.metrics import Metrics
 from worker.readiness import Readiness
 from worker.settings import ApiSettings, read
 from workflows.domain.catalog import Catalog
@@ -82,6 +83,8 @@ def application(
     app.include_router(_doors(catalog, database, starter, verifier, closing).router())
     app.add_route("/healthz", _healthy, include_in_schema=False)
     app.add_route("/readyz", Readiness(database, client).answer, include_in_schema=False)
+    if settings.metrics_token is not None:
+        app.add_route("/metrics", Metrics(database, settings.metrics_token).answer, include_in_schema=False)
     titles = {contract.name: contract.title for contract in catalog.all()}
     store = PostgresBackOffice(database, _nudging(starter), titles)
     app.include_router(ResolutionDoor(store, BearerIdentity(verifier)).router())

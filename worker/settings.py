@@ -8,7 +8,16 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from adapters.postgres_dsn import PostgresDsn
@@ -94,6 +103,33 @@ class WorkerSettings(ToolSettings):
     policy_ask_after_outside_words: bool = Field(
         False, description="true: a person is asked about every write of a conversation that has read what others wrote"
     )
+    worker_deployment: str = Field(
+        "", pattern="^[A-Za-z0-9-]*$", description="the Temporal worker deployment's name; without it no versioning"
+    )
+    worker_build: str = Field(
+        "",
+        pattern="^[A-Za-z0-9.-]*$",
+        validate_default=True,
+        description="this release's build id, exactly when WORKER_DEPLOYMENT is given too",
+    )
+
+    @field_validator("worker_build")
+    @classmethod
+    def _with_the_deployment(cls, build: str, read: ValidationInfo) -> str:
+        # An unfit name has been refused already.
+        if bool(build) is not bool(read.data.get("worker_deployment", build)):
+            raise ValueError("one without the other")
+        return build
+
+
+def _none_when_empty(value: Any) -> Any:
+    return value or None
+
+
+MetricsToken = Annotated[
+    Annotated[SecretStr, Field(min_length=16)] | None,
+    BeforeValidator(_none_when_empty),
+]
 
 
 class ApiSettings(ToolSettings):
@@ -107,6 +143,9 @@ class ApiSettings(ToolSettings):
     audience: str = Field("onceward", description="the audience that tokens must name")
     back_office_client_id: str = Field("onceward-back-office", description="our client id at the issuer")
     session_secret: SecretStr = Field(min_length=32, description="at least 32 characters; signs the session cookies")
+    metrics_token: MetricsToken = Field(
+        None, description="at least 16 characters that a scraper sends as bearer token; without it there is no /metrics"
+    )
 
 
 class RelaySettings(TemporalSettings):

@@ -6,7 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from activities.apply import Apply
 from activities.read import Read
@@ -89,6 +90,19 @@ def worker(client: Client, settings: WorkerSettings, database: Database, tools: 
         default_heartbeat_throttle_interval=contracts.HEARTBEAT_EVERY,
         sticky_queue_schedule_to_start_timeout=STICKY,
         graceful_shutdown_timeout=GRACE,
+        deployment_config=_deployment(settings),
+    )
+
+
+def _deployment(settings: WorkerSettings) -> WorkerDeploymentConfig | None:
+    """Which release this worker is, for a deployment that tells Temporal which one gets the work."""
+    if not settings.worker_build:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(settings.worker_deployment, settings.worker_build),
+        use_worker_versioning=True,
+        # Operations wait for days: pinned to a release, they would keep its workers alive for as long.
+        default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE,
     )
 
 

@@ -35,6 +35,14 @@ class Use:
     risk: str
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """All that a policy sees of an object: neither its id nor its version."""
+
+    kind: str
+    owner_tenant: str
+
+
 @dataclass(frozen=True)
 class Question:
     """A Cedar request with the entities that it speaks of."""
@@ -54,14 +62,19 @@ def use_of(contract: Contract) -> Use:
     return Use(contract.name, contract.effect.value, contract.risk.value)
 
 
+def target_of(resource: Resource) -> Target:
+    """The object as policies see it."""
+    return Target(resource.kind, resource.owner_tenant)
+
+
 def offer(asker: Asker, use: Use) -> Question:
     """May the tool be shown?"""
     return Question(_request("offer", {"type": "Tool", "id": use.tool}, use), [_principal(asker)])
 
 
-def call(asker: Asker, use: Use, resource: Resource) -> Question:
+def call(asker: Asker, use: Use, target: Target) -> Question:
     """May it be used on this object?"""
-    return Question(_request("call", WHAT, use), [_principal(asker), _object(resource)])
+    return Question(_request("call", WHAT, use), [_principal(asker), _object(target)])
 
 
 def _request(action: str, resource: dict[str, str], use: Use) -> dict[str, Any]:
@@ -82,8 +95,8 @@ def _principal(asker: Asker) -> dict[str, Any]:
     return {"uid": WHO, "attrs": told, "parents": [{"type": "Role", "id": role} for role in sorted(asker.roles)]}
 
 
-def _object(resource: Resource) -> dict[str, Any]:
-    return {"uid": WHAT, "attrs": {"kind": resource.kind, "owner_tenant": resource.owner_tenant}, "parents": []}
+def _object(target: Target) -> dict[str, Any]:
+    return {"uid": WHAT, "attrs": {"kind": target.kind, "owner_tenant": target.owner_tenant}, "parents": []}
 
 
 def _one(kind: str, name: str) -> dict[str, Any]:

@@ -328,6 +328,17 @@ def _held_by(claim: Claim) -> ColumnElement[bool]:
     return and_(_same(claim.operation_id, claim.item, claim.generation), claims.c.owner == claim.owner)
 
 
+async def require_no_effect(connection: AsyncConnection, operation_id: str) -> None:
+    """Return if nothing of the operation is on record as done, in the caller's transaction.
+
+    Raises:
+        EffectUncertain: something is; whoever wants to end it with a refusal has not seen that yet.
+    """
+    done = (claims.c.operation_id == operation_id) & (claims.c.outcome == Outcome.APPLIED.value)
+    if (await connection.execute(select(claims.c.item).where(done).limit(1))).one_or_none():
+        raise EffectUncertain
+
+
 async def close(connection: AsyncConnection, operation_id: str, code: str | None) -> None:
     """Close an operation's open claims with a refusal, in the caller's transaction: their holders can send no more.
 

@@ -14,12 +14,17 @@ from adapters.postgres import rows
 from adapters.postgres.corrections import within_budget
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import calls, operations, outbox, verdicts
-from workflows.domain.gate import Verdict, first_refusal
+from workflows.domain.errors import IntentConflict
+from workflows.domain.gate import Layer, Verdict, first_refusal
 from workflows.domain.intent import Intent, digest
 from workflows.domain.lifecycle import State
 
 START_GRACE = timedelta(seconds=2)
 """How long the relay leaves a start to the door that registered it."""
+
+
+CONFLICT = Verdict(Layer.SCHEMA, IntentConflict.code)
+"""What is kept of a delivery whose ids stand for something else: of the delivery, not of that operation."""
 
 
 class PostgresInbox:
@@ -158,6 +163,7 @@ async def _order_start(connection: AsyncConnection, operation_id: str, intent: I
 async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
     known = (await connection.execute(_known(turn, call))).one()
     if _differs(known, turn, call):
+        await _keep_verdicts(connection, turn, replace(call, verdicts=(CONFLICT,)), None)
         return Registered(call.proposal.call_id, Receipt.CONFLICT, code="idempotency_conflict")
     counted = update(calls).where(_key(turn, call)).values(deliveries=calls.c.deliveries + 1)
     await connection.execute(counted)

@@ -3,97 +3,40 @@
 Effects are counted where they happen, at the downstream; these are the numbers that our own tables can give.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.engine import Database
+from adapters.postgres.invariant_queries import EACH_ONE, NONE
+from adapters.postgres.snapshot import snapshot
+from workflows.domain.effect import ABANDONED
+from workflows.domain.errors import Canceled
 from workflows.domain.lifecycle import ENDS, State
 
-TERMINAL_RESULTS: Final = """
-SELECT coalesce(min(results), 0), coalesce(max(results), 0)
-FROM (
-    SELECT count(ending.event_id) AS results
-    FROM operations
-    LEFT JOIN events AS ending
-        ON ending.operation_id = operations.operation_id
-        AND ending.what = ANY(:ends)
-        AND ending.event_id > (
-            SELECT max(event_id) FROM events AS proposed
-            WHERE proposed.operation_id = operations.operation_id AND proposed.what = :proposed
-        )
-    WHERE operations.state = ANY(:ends)
-    GROUP BY operations.operation_id
-) AS each_operation
-"""
-"""How often each ended operation was given a result since it was (last) proposed. A resumed one is proposed anew."""
+NAMES: Final = (*EACH_ONE, *NONE)
+"""In the order in which they are told. They are stable: labels of a metric bear them."""
 
-INTENT_HASHES: Final = """
-SELECT coalesce(min(hashes), 0), coalesce(max(hashes), 0)
-FROM (
-    SELECT count(DISTINCT meant.hash) AS hashes
-    FROM claims
-    JOIN operations USING (operation_id)
-    LEFT JOIN approvals ON approvals.operation_id = claims.operation_id AND approvals.consumed_generation IS NOT NULL
-    CROSS JOIN LATERAL (
-        VALUES (claims.intent_hash), (operations.intent_hash), (approvals.intent_hash)
-    ) AS meant (hash)
-    GROUP BY claims.idempotency_key
-) AS each_key
-"""
-"""How many meanings stand behind each key that a downstream was given: registered, approved and claimed."""
-
-HANDLER_CALLS_AFTER_REFUSAL: Final = """
-SELECT count(*)
-FROM handler_calls
-WHERE EXISTS (
-    SELECT FROM verdicts
-    WHERE verdicts.operation_id = handler_calls.operation_id
-    AND verdicts.code IS NOT NULL
-    AND verdicts.at = (
-        SELECT max(latest.at) FROM verdicts AS latest
-        WHERE latest.operation_id = handler_calls.operation_id AND latest.at <= handler_calls.began_at
-    )
-    AND NOT (verdicts.code = 'approval_required' AND EXISTS (
-        SELECT FROM verdicts AS people
-        WHERE people.operation_id = verdicts.operation_id AND people.at = verdicts.at
-        AND people.layer = 'approval' AND people.code IS NULL
-    ))
-)
-OR EXISTS (
-    SELECT FROM events AS ending
-    WHERE ending.operation_id = handler_calls.operation_id
-    AND ending.what = ANY(:ends)
-    AND ending.at <= handler_calls.began_at
-    AND NOT EXISTS (
-        SELECT FROM events AS proposed
-        WHERE proposed.operation_id = ending.operation_id
-        AND proposed.what = :proposed
-        AND proposed.event_id > ending.event_id
-        AND proposed.at <= handler_calls.began_at
-    )
-)
-"""
-"""Handlers called although the gate's last judgement before had refused, or the operation had ended.
-
-The verdicts of one judgement are written in one transaction and share its time. That a person must be asked is no
-refusal once the same judgement has found that person's word.
+NUMBERS = """
+SELECT coalesce(min(number), 0), coalesce(max(number), 0), count(*), count(*) FILTER (WHERE number <> 1),
+    (array_agg(about) FILTER (WHERE number <> 1))[1:3]
+FROM ({}) AS each_group
 """
 
-OPERATIONS_PER_RECEIPT: Final = """
-SELECT coalesce(min(sharing), 0), coalesce(max(sharing), 0)
-FROM (
-    SELECT count(DISTINCT claims.operation_id) AS sharing
-    FROM claims
-    JOIN operations USING (operation_id)
-    WHERE claims.outcome = 'applied' AND claims.reference IS NOT NULL
-    GROUP BY operations.tool, claims.reference
-) AS each_receipt
-"""
-"""How many operations call one receipt of a downstream their own."""
+VIOLATIONS = "SELECT count(*), (array_agg(about))[1:3] FROM ({}) AS violation"
 
 OPEN_OPERATIONS: Final = "SELECT count(*) FROM operations WHERE state <> ALL(:ends)"
 """Operations that have not ended yet."""
+
+VALUES: Final = {
+    "ends": sorted(state.value for state in ENDS),
+    "proposed": State.PROPOSED.value,
+    "succeeded": State.SUCCEEDED.value,
+    "abandoned": ABANDONED,
+    "canceled": Canceled.code,
+}
 
 
 class Spread(NamedTuple):
@@ -103,36 +46,74 @@ class Spread(NamedTuple):
     most: int
 
 
+@dataclass(frozen=True)
+class Measured:
+    """One invariant as it was found.
+
+    `spread` is that of the groups which must all count to one, and `groups` their number; None and 0 for an invariant
+    that nothing may be found of. `broken` counts the groups or the rows that break it, `examples` names operations of
+    the first few.
+    """
+
+    name: str
+    broken: int
+    examples: tuple[str, ...] = ()
+    spread: Spread | None = None
+    groups: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing breaks it."""
+        return self.broken == 0
+
+
 class PostgresInvariants:
-    """Measures; judges nothing. Each number is one query over all tenants."""
+    """Measures; judges nothing but whether a number is as it must be. Each is one query over all tenants."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def all(self) -> tuple[Measured, ...]:
+        """Every invariant, at one moment; takes as long as reading the tables does. Raises as `snapshot` does."""
+        async with snapshot(self._database) as connection:
+            return tuple([await _measured(connection, name) for name in NAMES])
+
     async def terminal_results_per_operation(self) -> Spread:
         """Over operations that have ended; both must be 1."""
-        return Spread(*await self._row(TERMINAL_RESULTS))
+        return await self._spread("terminal_results_per_operation")
 
     async def intent_hashes_per_key(self) -> Spread:
         """Over idempotency keys; both must be 1."""
-        return Spread(*await self._row(INTENT_HASHES))
-
-    async def handler_calls_after_refusal(self) -> int:
-        """Must be 0."""
-        return int((await self._row(HANDLER_CALLS_AFTER_REFUSAL))[0])
+        return await self._spread("intent_hashes_per_key")
 
     async def operations_per_receipt(self) -> Spread:
         """Over receipts; both must be 1."""
-        return Spread(*await self._row(OPERATIONS_PER_RECEIPT))
+        return await self._spread("operations_per_receipt")
+
+    async def handler_calls_after_refusal(self) -> int:
+        """Must be 0."""
+        async with snapshot(self._database) as connection:
+            return (await _measured(connection, "handler_calls_after_refusal")).broken
 
     async def open_operations(self) -> int:
         """How many are still under way; any number is sound."""
-        return int((await self._row(OPEN_OPERATIONS))[0])
+        async with snapshot(self._database) as connection:
+            return int((await _row(connection, OPEN_OPERATIONS))[0])
 
-    async def _row(self, query: str) -> Any:
-        statement = text(query)
-        values = {"ends": sorted(state.value for state in ENDS), "proposed": State.PROPOSED.value}
-        # A query that does not name a value is not given it.
-        named = {name: value for name, value in values.items() if f":{name}" in query}
-        async with self._database.transaction() as connection:
-            return (await connection.execute(statement, named)).one()
+    async def _spread(self, name: str) -> Spread:
+        async with snapshot(self._database) as connection:
+            return (await _measured(connection, name)).spread or Spread(0, 0)
+
+
+async def _measured(connection: AsyncConnection, name: str) -> Measured:
+    if name in NONE:
+        broken, examples = await _row(connection, VIOLATIONS.format(NONE[name]))
+        return Measured(name, broken, tuple(examples or ()))
+    least, most, groups, broken, examples = await _row(connection, NUMBERS.format(EACH_ONE[name]))
+    return Measured(name, broken, tuple(examples or ()), Spread(int(least), int(most)), groups)
+
+
+async def _row(connection: AsyncConnection, query: str) -> Any:
+    # A query that does not name a value is not given it.
+    named = {name: value for name, value in VALUES.items() if f":{name}" in query}
+    return (await connection.execute(text(query), named)).one()

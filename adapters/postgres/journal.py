@@ -5,7 +5,8 @@ from sqlalchemy import func, update
 from adapters.postgres.engine import Database
 from adapters.postgres.standing import locked, step
 from adapters.postgres.tables import handler_calls
-from workflows.domain.lifecycle import State
+from workflows.domain.errors import AlreadyEnded
+from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation
 
 
@@ -16,9 +17,11 @@ class PostgresJournal:
         self._database = database
 
     async def began(self, operation: Operation, generation: int) -> int:
-        """Write the entry; a read, which needs no claim, steps to started here."""
+        """Write the entry; a read, which needs no claim, steps to started here. Raises `AlreadyEnded`."""
         async with self._database.transaction() as connection:
             row = await locked(connection, operation.operation_id)
+            if State(row.state) in ENDS:
+                raise AlreadyEnded
             if State(row.state) is State.PROPOSED:
                 await step(connection, row.tenant, operation.operation_id, State.PROPOSED, State.STARTED)
             statement = handler_calls.insert().values(

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
 from adapters.postgres.approvals import void_open
-from adapters.postgres.claims import close
+from adapters.postgres.claims import close, require_no_effect
 from adapters.postgres.engine import Database
 from adapters.postgres.spendings import release
 from adapters.postgres.standing import locked, row_of, step
@@ -77,13 +77,13 @@ async def _keep(connection: AsyncConnection, tenant: str, operation_id: str, ver
 async def _write_ending(
     connection: AsyncConnection, tenant: str, operation_id: str, current: State, ending: Settlement
 ) -> None:
-    if ending.closes:
-        await close(connection, operation_id, ending.code)
     if ending.state is not State.SUCCEEDED:
-        # Whoever holds the claim, or is about to decide, can do nothing more.
-        await close(connection, operation_id, ending.code)
-        await void_open(connection, operation_id)
+        await require_no_effect(connection, operation_id)
         await release(connection, operation_id)
+    if ending.closes or ending.state is not State.SUCCEEDED:
+        # Whoever holds a claim can do nothing more with it.
+        await close(connection, operation_id, ending.code)
+    await void_open(connection, operation_id)
     await _keep(connection, tenant, operation_id, ending.verdicts)
     await step(
         connection,

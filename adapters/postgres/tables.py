@@ -237,6 +237,7 @@ outbox = Table(
     _moment("set_aside_at"),
     Index("outbox_due", "due_at", postgresql_where=text("sent_at IS NULL AND set_aside_at IS NULL")),
     Index("outbox_by_operation", "operation_id"),
+    Index("outbox_set_aside", "message_id", postgresql_where=text("set_aside_at IS NOT NULL")),
     comment="What must go out because of a change that is already committed.",
 )
 

@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
 from adapters.intake.ports import Receipt, Registered, Turn
-from tests.support.benches import Bench
+from adapters.postgres.tables import verdicts
+from tests.support.benches import Bench, PostgresBench
 from tests.support.proposals import CALLER, catalog_in_which, fresh, lookup, refund, turn_of
 from workflows.domain.contract import Arguments
 from workflows.domain.lifecycle import State
@@ -113,6 +115,18 @@ OTHERS = {
 
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
 @pytest.mark.parametrize("first", [refused, still_open, ended])
+async def test_a_conflict_leaves_a_trace_of_its_own(
+    postgres_bench: PostgresBench,
+) -> None:
+    request_id = fresh("request")
+    (first,) = await postgres_bench.inbox.register(turn_of(refund(), request_id=request_id))
+    await postgres_bench.inbox.register(turn_of(refund(amount=1), request_id=request_id))
+    wanted = select(verdicts).where(verdicts.c.request_id == request_id, verdicts.c.code == "idempotency_conflict")
+    (trace,) = await postgres_bench.rows(wanted)
+    assert (trace.layer, trace.operation_id) == ("schema", None)
+    assert first.operation_id is not None
+
+
 async def test_another_content_under_the_same_ids_is_a_conflict_and_changes_nothing(
     bench: Bench, first: Callable[[Bench, str], Awaitable[Proposal]], other: Proposal
 ) -> None:

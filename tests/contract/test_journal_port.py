@@ -4,7 +4,9 @@ import pytest
 
 from tests.support.acts import claimed, proposed_read
 from tests.support.benches import Bench
+from workflows.domain.errors import AlreadyEnded
 from workflows.domain.lifecycle import State
+from workflows.domain.operation import Settlement
 
 
 async def test_a_call_is_on_record_before_it_has_answered(bench: Bench) -> None:
@@ -45,3 +47,11 @@ async def test_the_outcome_is_written_to_its_own_entry(bench: Bench, outcome: st
     await bench.journal.began(operation, 2)
     await bench.journal.ended(first, outcome)
     assert await bench.calls_of(claim.operation_id) == [(1, outcome), (2, None)]
+
+
+async def test_nothing_is_called_for_what_has_ended(bench: Bench) -> None:
+    operation = await proposed_read(bench)
+    await bench.operations.settle(operation.operation_id, Settlement.failed_with("upstream_unavailable"))
+    with pytest.raises(AlreadyEnded):
+        await bench.journal.began(operation, 0)
+    assert await bench.calls_of(operation.operation_id) == []

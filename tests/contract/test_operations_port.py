@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from tests.support.acts import asked, binding_of, claimed, cleared, proposed, proposed_read
+from tests.support.acts import ATTEMPT_SECONDS, asked, binding_of, claimed, cleared, proposed, proposed_read
 from tests.support.benches import Bench
 from tests.support.proposals import CALLER, REFUND, fresh
-from workflows.domain.approval import Clearance
+from workflows.domain.approval import ApprovalState, Clearance
 from workflows.domain.effect import Effect
-from workflows.domain.errors import CallRefused, ClearanceMissing, Detail, IllegalTransition
+from workflows.domain.errors import CallRefused, ClearanceMissing, Detail, EffectUncertain, IllegalTransition
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Settlement
@@ -130,3 +130,21 @@ async def test_the_newest_word_of_the_gate_counts(bench: Bench) -> None:
 async def test_a_read_has_no_start_in_the_outbox(bench: Bench) -> None:
     operation = await proposed_read(bench)
     assert (await bench.found(operation.operation_id)).outbox == ()
+
+
+async def test_a_refusal_is_not_written_over_an_effect_that_somebody_has_just_recorded(bench: Bench) -> None:
+    claim = await claimed(bench)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
+    await bench.claims.conclude(claim, Effect.applied("rf-204", {}))
+    with pytest.raises(EffectUncertain):
+        await bench.operations.settle(claim.operation_id, DENIED)
+    assert await bench.operations.settle(claim.operation_id, MADE) == MADE
+
+
+async def test_a_success_leaves_nobody_with_a_question(bench: Bench) -> None:
+    operation, _ = await asked(bench)
+    await bench.operations.record(operation, [Verdict(Layer.RISK)], Clearance(binding_of(operation)))
+    claim = await bench.claims.acquire(operation.operation_id, "owner-1", 12.0)
+    await bench.claims.conclude(claim, Effect.applied("rf-204", {}))
+    await bench.operations.settle(operation.operation_id, MADE)
+    assert (await bench.found(operation.operation_id)).approvals == (ApprovalState.VOID,)

@@ -1,7 +1,8 @@
 """The journal of handler calls, in memory."""
 
 from tests.fakes.world import Entry, World
-from workflows.domain.lifecycle import State
+from workflows.domain.errors import AlreadyEnded
+from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation
 
 
@@ -13,6 +14,8 @@ class MemoryJournal:
 
     async def began(self, operation: Operation, generation: int) -> int:
         kept = self._world.kept(operation.operation_id)
+        if kept.operation.state in ENDS:
+            raise AlreadyEnded
         if kept.operation.state is State.PROPOSED:
             kept.step(State.STARTED)
         self._world.entries.append(Entry(operation.operation_id, generation))

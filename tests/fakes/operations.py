@@ -6,7 +6,7 @@ from dataclasses import replace
 from adapters.intake.ports import Standing
 from tests.fakes.world import Held, Kept, World
 from workflows.domain.approval import ApprovalState, Clearance
-from workflows.domain.effect import Effect
+from workflows.domain.effect import Effect, Outcome
 from workflows.domain.errors import EffectUncertain
 from workflows.domain.gate import Verdict
 from workflows.domain.lifecycle import ENDS, NEXT, State
@@ -39,7 +39,10 @@ class MemoryOperations:
         if kept.operation.state in ENDS:
             return _ending(kept)
         if ending.closes or ending.state is not State.SUCCEEDED:
-            self._close(operation_id, ending.code)
+            self._close(operation_id, ending.code, closes=ending.closes)
+        for asked in self._world.questions(operation_id):
+            if asked.open:
+                asked.state = ApprovalState.VOID
         kept.step(ending.state)
         self._world.verdicts += [(operation_id, verdict) for verdict in ending.verdicts]
         kept.operation = replace(kept.operation, code=ending.code, result=ending.data, reference=ending.reference)
@@ -53,16 +56,16 @@ class MemoryOperations:
     def _claims(self, operation_id: str) -> list[Held]:
         return [held for held in self._world.claims.values() if held.operation_id == operation_id]
 
-    def _close(self, operation_id: str, code: str | None) -> None:
+    def _close(self, operation_id: str, code: str | None, *, closes: bool) -> None:
+        done = any(held.effect and held.effect.outcome is Outcome.APPLIED for held in self._claims(operation_id))
+        if done and not closes:
+            raise EffectUncertain
         unconcluded = [held for held in self._claims(operation_id) if held.effect is None]
         if any(held.uncertain for held in unconcluded):
             raise EffectUncertain
         for held in unconcluded:
             held.owner, held.generation, held.lease_until = "refusal", held.generation + 1, self._world.now
             held.effect = Effect.rejected(code or "internal_error")
-        for asked in self._world.questions(operation_id):
-            if asked.state in (ApprovalState.PENDING, ApprovalState.GRANTED):
-                asked.state = ApprovalState.VOID
 
 
 class MemoryProgress:

@@ -1,59 +1,13 @@
 """Each invariant's number, on rows that keep it and on rows that break it."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from adapters.postgres import tables
 from adapters.postgres.engine import Database
 from adapters.postgres.invariants import PostgresInvariants
+from tests.support.books import OPERATION, Books
 from worker.dev.stack import Stack
-
-BEGIN = datetime(2026, 11, 30, 12, tzinfo=UTC)
-OPERATION = "op_1"
-
-
-class Books:
-    """Writes rows as the executor would, or as it never should."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def operation(self, operation_id: str = OPERATION, state: str = "succeeded") -> None:
-        words = ("subject", "tool_version", "contract_hash", "act_hash", "arguments", "resource")
-        values = dict.fromkeys(words, "x") | {"tool": "refund_payment", "intent_hash": "meant"}
-        await self._add("operations", operation_id, tenant="t", roles=[], scopes=[], writes=True, state=state, **values)
-
-    async def event(self, what: str, second: int, operation_id: str = OPERATION) -> None:
-        await self._add("events", operation_id, tenant="t", actor="executor", what=what, at=moment(second))
-
-    async def verdict(self, layer: str, second: int, code: str | None = None) -> None:
-        await self._add("verdicts", OPERATION, tenant="t", layer=layer, code=code, at=moment(second))
-
-    async def handler_call(self, second: int) -> None:
-        await self._add("handler_calls", OPERATION, tool="refund_payment", generation=1, began_at=moment(second))
-
-    async def claim(self, operation_id: str = OPERATION, *, intent: str = "meant", reference: str = "rf-1") -> None:
-        key = {"idempotency_key": operation_id, "owner": "o", "generation": 1, "lease_until": BEGIN}
-        await self._add("claims", operation_id, intent_hash=intent, outcome="applied", reference=reference, **key)
-
-    async def consumed_approval(self, intent: str) -> None:
-        words = dict.fromkeys(("tenant", "resource_version", "policy_version", "approver_role", "why"), "x")
-        bound = {"approval_id": "ap_1", "revision": 1, "quorum": 1, "impact": {}, "expires_at": BEGIN}
-        ended = {"state": "consumed", "consumed_generation": 1}
-        await self._add("approvals", OPERATION, intent_hash=intent, **words, **bound, **ended)
-
-    async def _add(self, table: str, operation_id: str, **values: Any) -> None:
-        async with self._database.transaction() as connection:
-            insert = tables.metadata.tables[table].insert()
-            await connection.execute(insert.values(operation_id=operation_id, **values))
-
-
-def moment(second: int) -> datetime:
-    return BEGIN + timedelta(seconds=second)
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +22,9 @@ async def database(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Da
 
 @pytest.fixture
 async def books(database: Database) -> Books:
-    async with database.transaction() as connection:
-        await connection.execute(text("TRUNCATE operations CASCADE"))
-    return Books(database)
+    books = Books(database)
+    await books.begin_anew()
+    return books
 
 
 @pytest.fixture

@@ -8,6 +8,10 @@ from workflows.messages import Ending, Judgement, Report, Step
 LOOK = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=30.0)
 REVIEW = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=3600.0, needs_person=True)
 AGAIN = Report(Step.SEND_AGAIN, "rate_limited", pause_seconds=5.0)
+ABSENT = Report(Step.SEND_AGAIN, "proven_absent", generation=2)
+SOME = Report(Step.SEND_AGAIN, "batch_goes_on", progress="40 of 100 items sent")
+MORE = Report(Step.RECONCILE, progress="70 of 100 items sent")
+ALL = Report(Step.SETTLE, progress="100 of 100 items sent")
 
 LIVES: dict[str, Callable[[], Script]] = {
     "unasked": lambda: Script(validate=[GO], apply=[DONE]),
@@ -24,4 +28,25 @@ LIVES: dict[str, Callable[[], Script]] = {
         settle=[Ending("unconfirmed", "reconciliation_pending"), Ending("succeeded")],
     ),
     "manual-review": lambda: Script(validate=[GO], apply=[UNCERTAIN], reconcile=[LOOK, REVIEW, REVIEW, DONE]),
+    "approved-by-nudge": lambda: Script(validate=[WAIT, GO], apply=[DONE]),
+    "canceled-while-waiting": lambda: Script(validate=[WAIT, Judgement(Step.SETTLE, "canceled")], apply=[DONE]),
+    "canceled-at-the-claim": lambda: Script(validate=[GO], apply=[Report(Step.SETTLE, "canceled")]),
+    "proven-absent": lambda: Script(validate=[GO], apply=[UNCERTAIN, DONE], reconcile=[LOOK, ABSENT]),
+    "sent-again-on-an-operators-word": lambda: Script(
+        validate=[WAIT, GO], apply=[UNCERTAIN, DONE], reconcile=[LOOK, REVIEW, ABSENT]
+    ),
+    "given-up-by-an-operator": lambda: Script(
+        validate=[GO],
+        apply=[UNCERTAIN],
+        reconcile=[REVIEW, DONE],
+        settle=[Ending("failed_terminal", "outcome_abandoned")],
+    ),
+    "batch": lambda: Script(
+        validate=[WAIT, GO],
+        apply=[SOME, MORE, ALL],
+        reconcile=[LOOK, Report(Step.SEND_AGAIN, "batch_goes_on")],
+    ),
 }
+
+NUDGED = frozenset({"approved-by-nudge", "canceled-while-waiting"})
+"""Lives in which the wait for a person is ended by a signal instead of by time."""

@@ -8,9 +8,10 @@ from typing import Any
 
 from temporalio.testing import WorkflowEnvironment
 
-from tests.replay.lives import LIVES
+from tests.replay.lives import LIVES, NUDGED
 from tests.workflows.conftest import TEST_SERVER, make_search_attributes
 from tests.workflows.running import running
+from workflows import contracts
 
 HISTORIES = Path(__file__).parent / "histories"
 
@@ -21,8 +22,12 @@ async def record(release: str) -> None:
     folder.mkdir(parents=True, exist_ok=False)
     async with await WorkflowEnvironment.start_time_skipping(test_server_existing_path=str(TEST_SERVER)) as environment:
         await make_search_attributes(environment)
-        for name, script in LIVES.items():
-            async with running(environment, script()) as handle:
+        for name, life in LIVES.items():
+            script = life()
+            async with running(environment, script) as handle:
+                if name in NUDGED:
+                    await script.reached("validate")
+                    await handle.signal(contracts.NUDGE)
                 await handle.result()
                 history = await handle.fetch_history()
                 stored = json.dumps(_impersonal(history.to_json_dict()), indent=1, sort_keys=True)

@@ -25,6 +25,15 @@ async def test_a_stored_history_replays(path: Path) -> None:
     await Replayer(workflows=[ExecuteOperation]).replay_workflow(history(path))
 
 
+@pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
+async def test_a_stored_history_replays_up_to_wherever_a_new_worker_may_take_it_over(path: Path) -> None:
+    whole = history(path)
+    for number, event in enumerate(whole.events, 1):
+        if event.HasField("workflow_task_started_event_attributes"):
+            so_far = WorkflowHistory(whole.workflow_id, whole.events[:number])
+            await Replayer(workflows=[ExecuteOperation]).replay_workflow(so_far)
+
+
 def test_every_release_has_stored_every_life_that_it_knew() -> None:
     assert {path.stem for path in STORED if path.parent.name == "0.1"} == LIVES.keys()
 

@@ -10,10 +10,11 @@ from tests.support.acts import IMPACT, proposed_read
 from tests.support.proposals import NobodyIsOffered, OthersObjectsAreTheirs
 from tests.support.steps import ORDER_DATA, Stage, silence
 from workflows import contracts
-from workflows.domain.contract import Limits
+from workflows.domain.contract import Contract, Limits
 from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import State
+from workflows.domain.principal import Principal
 from workflows.messages import Ending
 
 LAST_ATTEMPT = contracts.CALLS[contracts.READ].retry.maximum_attempts
@@ -153,4 +154,22 @@ async def test_a_read_that_its_caller_has_taken_back_is_not_run() -> None:
     await stage.cancel(operation.operation_id)
 
     assert await stage.read(operation) == Ending("failed_terminal", "canceled")
+    assert stage.archivist.reads == 0
+
+
+async def test_a_read_that_somebody_else_has_ended_meanwhile_is_told_as_it_ended() -> None:
+    stage = Stage()
+    operation = await proposed_read(stage)
+
+    class EndsItFirst(OthersObjectsAreTheirs):
+        """While the policy is asked, another worker is done with it."""
+
+        def offers(self, principal: Principal, contract: Contract) -> bool:
+            kept = stage.world.kept(operation.operation_id)
+            kept.step(State.FAILED_TERMINAL)
+            kept.operation = replace(kept.operation, code="not_found")
+            return True
+
+    stage.authorizer = EndsItFirst()
+    assert await stage.read(operation) == Ending("failed_terminal", "not_found")
     assert stage.archivist.reads == 0

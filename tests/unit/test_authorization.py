@@ -358,7 +358,7 @@ def test_a_tool_that_is_rated_anew_is_asked_about_anew() -> None:
         assert by.offers(person(), replace(REFUND, risk=Risk.LOW))
 
 
-def test_an_offer_is_asked_about_once_and_a_call_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_policy_was_told_once_it_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh, asked = authorizer(POLICY), []
     real = cedarpy.is_authorized
 
@@ -368,8 +368,10 @@ def test_an_offer_is_asked_about_once_and_a_call_each_time(monkeypatch: pytest.M
 
     monkeypatch.setattr(cedarpy, "is_authorized", counted)
     for number in range(3):
-        assert fresh.permits(person("support", subject=f"user-{number}"), REFUND, OWN)
-    assert asked == ["offer", "call", "call", "call"]
+        assert fresh.permits(person("support", subject=f"user-{number}"), REFUND, replace(OWN, id=f"O-{number}"))
+    assert asked == ["offer", "call"]
+    assert not fresh.permits(person("support"), REFUND, FOREIGN)
+    assert asked == ["offer", "call", "call"]
 
 
 # ── many at once ──

@@ -75,6 +75,8 @@ def test_a_missing_setting_is_named_with_what_it_should_be(
         (WorkerSettings, TEMPORAL, "POLICY_UNASKED_UP_TO", f'["{SECRET}"]'),
         (WorkerSettings, TEMPORAL, "POLICY_UNASKED_UP_TO", SECRET),
         (WorkerSettings, TEMPORAL, "LOG_FORMAT", SECRET),
+        (WorkerSettings, TEMPORAL, "WORKER_DEPLOYMENT", f"a.{SECRET}"),
+        (WorkerSettings, TEMPORAL, "WORKER_BUILD", f"a b {SECRET}"),
         *((kind, values, "POSTGRES_DSN", f"nonsense-{SECRET}") for kind, values in COMPLETE),
         (MigrateSettings, {}, "POSTGRES_DSN", f"mysql://root:{SECRET}@127.0.0.1/onceward"),
         (MigrateSettings, {}, "POSTGRES_DSN", f"postgresql://root:{SECRET}@127.0.0.1"),
@@ -154,3 +156,17 @@ def test_without_a_policy_nothing_leaves_unasked(monkeypatch: pytest.MonkeyPatch
         assert read(WorkerSettings).policy_unasked_up_to == {}
     with environment(monkeypatch, TEMPORAL | {"POLICY_UNASKED_UP_TO": '{"KRW": 1000}'}):
         assert read(WorkerSettings).policy_unasked_up_to == {"KRW": 1000}
+
+
+@pytest.mark.parametrize("alone", ["WORKER_DEPLOYMENT", "WORKER_BUILD"])
+def test_a_release_is_named_with_its_deployment_or_not_at_all(monkeypatch: pytest.MonkeyPatch, alone: str) -> None:
+    told = sentence(monkeypatch, WorkerSettings, TEMPORAL | {alone: "onceward"})
+    assert "ONCEWARD_WORKER_BUILD" in told
+    assert "WORKER_DEPLOYMENT" in told
+
+
+def test_a_worker_names_its_release_only_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    with environment(monkeypatch, TEMPORAL):
+        assert (read(WorkerSettings).worker_deployment, read(WorkerSettings).worker_build) == ("", "")
+    with environment(monkeypatch, TEMPORAL | {"WORKER_DEPLOYMENT": "onceward", "WORKER_BUILD": "2026.11-3"}):
+        assert (read(WorkerSettings).worker_deployment, read(WorkerSettings).worker_build) == ("onceward", "2026.11-3")

@@ -43,10 +43,23 @@ def validated(contract: Contract, arguments: Any) -> Arguments:
     return fitting
 
 
-def for_item(contract: Contract, arguments: Any, item: str) -> Arguments:
-    """The arguments of one effect: all of them, or those of one item of a batch; raises as `validated` does."""
-    fitting = validated(contract, arguments)
-    return fitting if contract.batch is None else contract.batch.only(fitting, (item,))
+class Parts:
+    """Stored arguments, validated once, and the part that each effect is made of; raises as `validated` does."""
+
+    def __init__(self, contract: Contract, arguments: Any) -> None:
+        self._batch, self._whole = contract.batch, validated(contract, arguments)
+        self._items = contract.batch.by_id(self._whole) if contract.batch else {}
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of a batch's items in their order, none for an operation with one effect."""
+        return tuple(self._items)
+
+    def of(self, item: str) -> Arguments:
+        """The arguments of one effect: all of them, or those of one item of a batch."""
+        if self._batch is None:
+            return self._whole
+        return self._whole.model_copy(update={self._batch.items: [self._items[item]]})
 
 
 def _require_each_once(batch: Batch, arguments: Arguments) -> None:

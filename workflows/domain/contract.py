@@ -118,6 +118,10 @@ class Batch:
         """The ids of the items, in the order in which they were given."""
         return tuple(str(getattr(item, self.item_id)) for item in getattr(arguments, self.items))
 
+    def by_id(self, arguments: Arguments) -> dict[str, Any]:
+        """The items by their ids, in the order in which they were given."""
+        return dict(zip(self.ids(arguments), getattr(arguments, self.items), strict=True))
+
     def only(self, arguments: Arguments, wanted: Container[str]) -> Arguments:
         """The arguments with no other items than those."""
         kept = [item for item in getattr(arguments, self.items) if str(getattr(item, self.item_id)) in wanted]

@@ -24,11 +24,16 @@ WORDS = re.compile(r"(\w+)")
 
 def visible(text: str) -> str:
     r"""The text with every control, bidi, zero-width and other unseen character as an escape: `\n`, `\u{202E}`."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(_escape_of(char) if is_hidden(char) else char for char in text)
 
 
 def marked(text: str) -> Markup:
     """As `visible`, in HTML: escapes are marked, so that a typed one is not taken for one, and so are dubious words."""
+    if text.isascii() and text.isprintable():
+        # Nothing to make visible and nothing to wonder at; most text is like this, and there may be thousands of lines.
+        return escape(text)
     return Markup("").join(_marked_part(part) for part in _parts(text))
 
 

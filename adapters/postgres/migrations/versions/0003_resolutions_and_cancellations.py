@@ -36,6 +36,7 @@ CREATE TABLE cancellations (
     PRIMARY KEY (operation_id),
     FOREIGN KEY(operation_id) REFERENCES operations (operation_id)
 );
+CREATE INDEX outbox_set_aside ON outbox (message_id) WHERE set_aside_at IS NOT NULL;
 COMMENT ON TABLE cancellations IS 'The callers'' wishes that an operation stop; kept whether or not they came in time.';
 """
 
@@ -52,4 +53,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("DROP TABLE cancellations, resolutions")
+    op.execute("DROP INDEX outbox_set_aside; DROP TABLE cancellations, resolutions")

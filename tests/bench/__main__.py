@@ -1,0 +1,48 @@
+"""`python -m tests.bench`: measure, tell, keep, and say whether the promises hold; exit code 1 when one does not."""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from tests.bench import gate, machine, picture, report
+from tests.bench.measuring import Contest, Verdict, exit_code, measure
+
+CONTESTS: Final[Mapping[str, Callable[[], Contest]]] = MappingProxyType({"gate": gate.contest})
+"""By name; each is a page of figures of its own."""
+
+FOLDER: Final = Path(__file__).parents[2] / "docs" / "bench"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the contests that are named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure on this machine.")
+    parser.add_argument("contests", nargs="*", metavar="contest", help=f"any of {', '.join(CONTESTS)}; default: all")
+    parser.add_argument("--into", type=Path, default=FOLDER, metavar="FOLDER", help="where figures and pictures go")
+    chosen = parser.parse_args(arguments)
+    unknown = sorted(set(chosen.contests) - CONTESTS.keys())
+    if unknown:
+        parser.error(f"there is no contest {', '.join(unknown)}")
+    verdicts = [verdict for name in chosen.contests or CONTESTS for verdict in _run(CONTESTS[name](), chosen.into)]
+    print("", *verdicts, sep="\n")
+    return exit_code(verdicts)
+
+
+def _run(contest: Contest, folder: Path) -> Sequence[Verdict]:
+    found = {**machine.facts(), "load_at_start": machine.load()}
+    print(report.opening(contest, found), flush=True)
+    timings = measure(contest)
+    found["load_at_end"] = machine.load()
+    for group in contest.groups:
+        print(report.table(group, timings))
+    print(f"\nload {found['load_at_start']:.2f} at the start, {found['load_at_end']:.2f} at the end")
+    verdicts = contest.judge(timings)
+    report.keep(folder, contest, report.as_json(contest, timings, verdicts, found))
+    picture.keep(folder, contest, timings)
+    return verdicts
+
+
+if __name__ == "__main__":
+    sys.exit(main())

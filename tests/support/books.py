@@ -1,0 +1,112 @@
+"""Rows written as the executor would write them, or as it never should."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import text
+
+from adapters.postgres import tables
+from adapters.postgres.engine import Database
+
+BEGIN = datetime(2026, 1, 5, 12, tzinfo=UTC)
+OPERATION = "op_1"
+ENDS = ("succeeded", "failed_terminal", "failed_retryable")
+
+
+def moment(second: int) -> datetime:
+    return BEGIN + timedelta(seconds=second)
+
+
+class Books:
+    """Of one database that nobody else writes in."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin_anew(self) -> None:
+        async with self._database.transaction() as connection:
+            await connection.execute(text("TRUNCATE operations CASCADE"))
+
+    async def refund(self, operation_id: str = OPERATION) -> None:
+        """A refund in good order, from the question to the result."""
+        await self.operation(operation_id)
+        await self.event("proposed", 0, operation_id)
+        await self.verdict("risk", 1, "approval_required", operation_id)
+        await self.verdict("risk", 2, "approval_required", operation_id)
+        await self.verdict("approval", 2, None, operation_id)
+        await self.consumed_approval("meant", operation_id)
+        await self.decision("approve", operation_id)
+        await self.claim(operation_id, reference=f"rf-{operation_id}")
+        await self.handler_call(3, operation_id, ended=True)
+        await self.event("effect.applied", 4, operation_id)
+        await self.event("succeeded", 5, operation_id)
+
+    async def ended_well_told(self, operation_id: str) -> None:
+        """The lines and the verdict that any operation has which has failed."""
+        await self.event("proposed", 0, operation_id)
+        await self.verdict("schema", 0, None, operation_id)
+        await self.event("failed_terminal", 5, operation_id)
+
+    async def operation(
+        self, operation_id: str = OPERATION, state: str = "succeeded", *, writes: bool = True, **more: Any
+    ) -> None:
+        words = ("subject", "tool_version", "contract_hash", "act_hash", "arguments", "resource")
+        values = dict.fromkeys(words, "x") | {"tool": "refund_payment", "intent_hash": "meant"}
+        ended = {"ended_at": moment(5)} if state in ENDS else {}
+        given = {"tenant": "t", "roles": [], "scopes": [], "writes": writes, "state": state, **ended, **values}
+        await self._add("operations", operation_id, **(given | more))
+
+    async def event(self, what: str, second: int, operation_id: str = OPERATION) -> None:
+        await self._add("events", operation_id, tenant="t", actor="executor", what=what, at=moment(second))
+
+    async def verdict(self, layer: str, second: int, code: str | None = None, operation_id: str = OPERATION) -> None:
+        await self._add("verdicts", operation_id, tenant="t", layer=layer, code=code, at=moment(second))
+
+    async def handler_call(
+        self, second: int, operation_id: str = OPERATION, *, ended: bool = False, generation: int = 1
+    ) -> None:
+        closed = {"ended_at": moment(second), "outcome": "applied"} if ended else {}
+        given = {"tool": "refund_payment", "generation": generation, "began_at": moment(second)}
+        await self._add("handler_calls", operation_id, **given, **closed)
+
+    async def claim(
+        self, operation_id: str = OPERATION, *, intent: str = "meant", reference: str = "rf-1", **more: Any
+    ) -> None:
+        key = {"idempotency_key": operation_id, "owner": "o", "generation": 1, "lease_until": BEGIN, "sends": 1}
+        given = {"intent_hash": intent, "outcome": "applied", "reference": reference, **key}
+        await self._add("claims", operation_id, **(given | more))
+
+    async def consumed_approval(self, intent: str, operation_id: str = OPERATION) -> None:
+        await self.approval("consumed", operation_id, intent_hash=intent, consumed_generation=1)
+
+    async def approval(self, state: str, operation_id: str = OPERATION, revision: int = 1, **more: Any) -> None:
+        words = dict.fromkeys(("tenant", "resource_version", "policy_version", "approver_role", "why"), "x")
+        bound = {"approval_id": f"ap_{operation_id}_{revision}", "revision": revision, "quorum": 1, "impact": {}}
+        given = {"state": state, "intent_hash": "meant", "expires_at": BEGIN, **words, **bound}
+        await self._add("approvals", operation_id, **(given | more))
+
+    async def decision(self, choice: str, operation_id: str = OPERATION, revision: int = 1) -> None:
+        person = {"approver": "approver-1", "approver_name": "Approver", "reason": "Seen."}
+        values = {"approval_id": f"ap_{operation_id}_{revision}", "choice": choice, **person}
+        async with self._database.transaction() as connection:
+            await connection.execute(tables.decisions.insert().values(**values))
+
+    async def cancellation(self, operation_id: str = OPERATION) -> None:
+        await self._add("cancellations", operation_id, actor="user-17")
+
+    async def resolution(self, finding: str, operation_id: str = OPERATION) -> None:
+        words = {"operator": "operator-1", "operator_name": "Operator", "evidence": "Asked.", "reference": ""}
+        await self._add("resolutions", operation_id, generation=1, finding=finding, **words)
+
+    async def message(self, kind: str, operation_id: str = OPERATION, **more: Any) -> None:
+        await self._add("outbox", operation_id, kind=kind, payload={}, **more)
+
+    async def change(self, statement: str) -> None:
+        """As the owner of the tables, whom nothing forbids anything."""
+        async with self._database.transaction() as connection:
+            await connection.execute(text(statement))
+
+    async def _add(self, table: str, operation_id: str, **values: Any) -> None:
+        async with self._database.transaction() as connection:
+            insert = tables.metadata.tables[table].insert()
+            await connection.execute(insert.values(operation_id=operation_id, **values))

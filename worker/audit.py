@@ -1,0 +1,152 @@
+"""What `python -m worker verify` has found, in words and in figures, and its verdict."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from adapters.postgres.backlog import Backlog, Held, Open, PostgresBacklog, Waiting
+from adapters.postgres.engine import UNANSWERED, Database
+from adapters.postgres.invariants import Measured, PostgresInvariants
+from adapters.postgres.totals import PostgresTotals
+from worker.settings import Settings
+from workflows.domain.errors import InvalidConfiguration, StoreUnavailable
+from workflows.domain.lifecycle import State
+
+SOUND, BROKEN = 0, 1
+"""Exit codes. What is stuck breaks nothing."""
+
+WIDTH = 34
+"""Columns for the name of a line."""
+
+POISON = (
+    "These are never tried again: the relay does not know their kind or misses something in them, most often because",
+    "it is older than what wrote them. Bring it up to date. A start needs nothing more: the relay starts every open",
+    "operation in its turn. For a nudge, send the signal onceward.nudge to the workflow of that id in the Temporal",
+    "console: it says no more than to look again. What an event tells, tell by hand whoever waits for it.",
+)
+
+UNITS = ((24 * 3600, "d"), (3600, "h"), (60, "min"))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Everything at one moment, or a few seconds apart."""
+
+    operations: int
+    invariants: tuple[Measured, ...]
+    backlog: Backlog
+
+    @property
+    def broken(self) -> tuple[Measured, ...]:
+        """The invariants that do not hold."""
+        return tuple(each for each in self.invariants if not each.holds)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict."""
+        if self.broken:
+            return f"verify: BROKEN: {', '.join(f'{_words(each.name)} ({each.broken})' for each in self.broken)}"
+        in_review = self.backlog.states[State.MANUAL_REVIEW].waiting.number
+        return f"verify: sound, {self.operations} operations, {in_review} in manual review"
+
+    @property
+    def exit_code(self) -> int:
+        """For whoever asked."""
+        return BROKEN if self.broken else SOUND
+
+    def lines(self) -> Iterator[str]:
+        """For a person; the verdict is the last one."""
+        yield "What must hold"
+        yield from (_invariant(each) for each in self.invariants)
+        yield "Under way"
+        yield from (_open(state, found) for state, found in self.backlog.states.items())
+        yield _line("questions to people", _waiting(self.backlog.pending))
+        yield _line("questions and grants overdue", _waiting(self.backlog.overdue))
+        yield "Outbox"
+        yield from _outbox(self.backlog)
+        yield self.sentence
+
+    def figures(self) -> dict[str, Any]:
+        """For a program: the same as JSON values."""
+        return {
+            "verdict": self.sentence,
+            "sound": not self.broken,
+            "operations": self.operations,
+            "invariants": [_figures(each) for each in self.invariants],
+            "backlog": asdict(self.backlog),
+        }
+
+
+def audited(settings: Settings) -> Audit:
+    """Look over everything; reads only, and may take a while where there is much.
+
+    Raises:
+        InvalidConfiguration: the database does not answer, or this role cannot read its tables.
+    """
+    return asyncio.run(_audited(settings))
+
+
+async def _audited(settings: Settings) -> Audit:
+    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-verify", pool_size=1)
+    try:
+        await database.require()
+        invariants = await PostgresInvariants(database).all()
+        backlog = await PostgresBacklog(database).read()
+        return Audit(await PostgresTotals(database).operations(), invariants, backlog)
+    except StoreUnavailable:
+        raise InvalidConfiguration(UNANSWERED) from None
+    finally:
+        await database.close()
+
+
+def _invariant(measured: Measured) -> str:
+    number = str(measured.broken)
+    if measured.spread is not None:
+        number = f"{measured.spread.least} / {measured.spread.most} of {measured.groups}"
+    line = f"{'ok' if measured.holds else 'BROKEN':>8}  {_words(measured.name):<{WIDTH}} {number}"
+    return line if measured.holds else f"{line}, {measured.broken} broken: {', '.join(measured.examples)}"
+
+
+def _figures(measured: Measured) -> dict[str, Any]:
+    spread = None if measured.spread is None else measured.spread._asdict()
+    return {**asdict(measured), "spread": spread, "holds": measured.holds}
+
+
+def _open(state: State, found: Open) -> str:
+    line = _line(_words(state.value), _waiting(found.waiting))
+    if state not in (State.UNCONFIRMED, State.MANUAL_REVIEW) or not found.waiting.number:
+        return line
+    return f"{line}; {found.within_an_hour} within an hour, {found.within_a_day} within a day, {found.longer} longer"
+
+
+def _outbox(backlog: Backlog) -> Iterator[str]:
+    yield _line("due", _waiting(backlog.due))
+    yield _line("failing", _waiting(backlog.failing))
+    yield from map(_held, backlog.failures)
+    yield _line("set aside", _waiting(backlog.set_aside))
+    yield from map(_held, backlog.poison)
+    if backlog.poison:
+        yield from (f"{'':10}{words}" for words in POISON)
+
+
+def _held(message: Held) -> str:
+    about = f"message {message.message_id}: {message.kind} of {message.operation_id}"
+    return f"{'':10}{about}, {message.failure or 'no failure noted'}, for {age(message.seconds)}"
+
+
+def _line(name: str, figures: str) -> str:
+    return f"{'':10}{name:<{WIDTH}} {figures}"
+
+
+def _waiting(waiting: Waiting) -> str:
+    return f"{waiting.number}, the oldest for {age(waiting.oldest_seconds)}" if waiting.number else "0"
+
+
+def age(seconds: float) -> str:
+    """A duration in its largest whole unit, such as `3 d`; below a minute in seconds."""
+    return next((f"{int(seconds // size)} {unit}" for size, unit in UNITS if seconds >= size), f"{int(seconds)} s")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
