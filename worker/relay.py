@@ -55,7 +55,7 @@ class Relay:
     async def _look_for_the_forgotten(self) -> float:
         """Start each open operation's workflow; where it runs, nothing happens."""
         for wake in await self._sweep.next(SWEEP_NUMBER):
-            await self._starter.start_write(wake.operation_id, **wake.named())
+            await self._starter.start_again(wake.operation_id, **wake.named())
         return SWEEP_SECONDS
 
     async def deliver(self, message: Message) -> None:

@@ -42,13 +42,13 @@ class ExecuteOperation:
         """Carry the operation to its end; the input names it, everything else is read from the database."""
         report = await self._through_the_gate()
         while True:
-            self._begin_a_new_history_in_time()
             if report.step is Step.SETTLE:
                 ending = await self._settle(report.code)
                 if ending.state != UNCONFIRMED:
                     return ending
                 report = Report(Step.RECONCILE)
             elif report.step is Step.RECONCILE:
+                self._begin_a_new_history_in_time()
                 await self._until_the_next_look(report)
                 report = await self._reconcile()
             else:
@@ -68,6 +68,7 @@ class ExecuteOperation:
     async def _through_the_gate(self) -> Report:
         """Judge on the current state, wait for people as long as they take, and make the effect if it may be made."""
         while True:
+            self._begin_a_new_history_in_time()
             judgement = await self._validate()
             if judgement.step is Step.GO:
                 return await self._apply()

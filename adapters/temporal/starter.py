@@ -39,11 +39,20 @@ class TemporalStarter:
         """
         await self._start(operation_id, intent_hash, tool, tenant)
 
+    async def start_again(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
+        """Start the workflow of an operation that our own database says is open, whatever has become of its last run.
+
+        A run too many looks at the database, finds the end and ends.
+        """
+        again = WorkflowIDReusePolicy.ALLOW_DUPLICATE
+        await self._start(operation_id, intent_hash, tool, tenant, id_reuse_policy=again)
+
     async def nudge(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Wake the operation's workflow so that it looks at the database; one that is gone is started again."""
         await self._start(operation_id, intent_hash, tool, tenant, start_signal=contracts.NUDGE)
 
-    async def _start(self, operation_id: str, intent_hash: str, tool: str, tenant: str, **signal: Any) -> None:
+    async def _start(self, operation_id: str, intent_hash: str, tool: str, tenant: str, **more: Any) -> None:
+        order = {"id_reuse_policy": WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY} | more
         try:
             await self._client.start_workflow(
                 contracts.EXECUTE_OPERATION,
@@ -51,10 +60,9 @@ class TemporalStarter:
                 id=operation_id,
                 task_queue=self._task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
                 search_attributes=_attributes(tool, tenant),
                 rpc_timeout=RPC_TIMEOUT,
-                **signal,
+                **order,
             )
         except WorkflowAlreadyStartedError:
             return

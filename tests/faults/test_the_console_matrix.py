@@ -1,0 +1,190 @@
+"""Every act that the console and the command line offer, tried on an operation wherever it may stand.
+
+`TABLE` says which of them the server takes at all. Whatever it says, afterwards the effects are those that were
+approved, the operation comes to its true end, and whoever asks twice reads one answer.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+
+import pytest
+from sqlalchemy import text
+from temporalio.service import RPCError, RPCStatusCode
+
+from tests.faults.console import (
+    Act,
+    Console,
+    allow_the_step_more_attempts,
+    cancel,
+    delete,
+    nudge_with_garbage,
+    pause_the_step_and_let_it_go_on,
+    reset_the_step,
+    reset_to_the_first_task,
+    reset_to_the_last_task,
+    say_that_the_step_has_failed,
+    say_that_the_step_is_done,
+    start_by_hand,
+    start_by_hand_with_another_meaning,
+    terminate,
+    until_closed,
+)
+from tests.faults.moments import MOMENTS
+from tests.faults.refunds import Refund
+from tests.integration.test_batches import given, held, opened, proposed
+from tests.support.ledger import LedgerAdmin
+from tests.support.onceward import Onceward
+from tests.support.parked import Parked
+from tests.support.waiting import until
+from workflows import contracts
+
+State = Callable[[Onceward], AbstractAsyncContextManager[Refund]]
+"""The block runs while the refund stands there; what holds it there is let go afterwards."""
+
+
+@asynccontextmanager
+async def finished(onceward: Onceward) -> AsyncIterator[Refund]:
+    refund = await Refund.approved(onceward)
+    first = await refund.require_once(posts=1)
+    await until_closed(Console(refund).handle)
+    yield refund
+    with suppress(RPCError):
+        # What was begun anew comes to its end first; what was deleted is not there to be asked.
+        await until_closed(Console(refund).handle)
+    assert (await refund.hand_in_again()).only == first.only
+
+
+@asynccontextmanager
+async def in_flight(onceward: Onceward) -> AsyncIterator[Refund]:
+    """The provider has made it; what came of it is not on record yet."""
+    refund = await Refund.proposed(onceward)
+    async with MOMENTS["answered and not recorded"](onceward, refund):
+        yield refund
+
+
+@asynccontextmanager
+async def unconfirmed(onceward: Onceward) -> AsyncIterator[Refund]:
+    """The reply is lost and no look-up is answered; one more look is in flight."""
+    refund = await Refund.proposed(onceward)
+    unseen = {"on": "lookup", "do": "503", "times": None}
+    async with onceward.provider.switched({"on": "refund", "do": "commit-then-drop"}, unseen):
+        await refund.approve()
+        await onceward.until(refund.operation_id, "unconfirmed")
+        async with looking(refund):
+            yield refund
+
+
+@asynccontextmanager
+async def looking(refund: Refund) -> AsyncIterator[None]:
+    """A look has begun and cannot get at the operation."""
+    statement = text(f"SELECT 1 FROM operations WHERE operation_id = '{refund.operation_id}' FOR UPDATE")
+    async with refund.onceward.owner.transaction() as connection:
+        await connection.execute(statement)
+        await Console(refund).handle.signal(contracts.NUDGE)
+        await until(Console(refund).attempt, lambda begun: begun is not None)
+        yield
+
+
+@asynccontextmanager
+async def awaiting_approval(onceward: Onceward) -> AsyncIterator[Refund]:
+    refund = await Refund.proposed(onceward)
+    await until(Console(refund).step, lambda step: step is None)
+    yield refund
+    await refund.hand_in_again(wait_seconds=0)
+    await refund.approve()
+
+
+STATES: dict[str, State] = {
+    "finished": finished,
+    "in flight": in_flight,
+    "unconfirmed": unconfirmed,
+    "awaiting approval": awaiting_approval,
+}
+
+TABLE: dict[Act, tuple[str, str, str, str]] = {
+    # act                                finished   in flight  unconfirmed  awaiting approval
+    reset_to_the_first_task:            ("taken",   "taken",   "taken",     "taken"),
+    reset_to_the_last_task:             ("taken",   "taken",   "taken",     "taken"),
+    terminate:                          ("refused", "taken",   "taken",     "taken"),
+    cancel:                             ("taken",   "taken",   "taken",     "taken"),
+    delete:                             ("taken",   "taken",   "taken",     "taken"),
+    start_by_hand:                      ("taken",   "taken",   "taken",     "taken"),
+    start_by_hand_with_another_meaning: ("taken",   "taken",   "taken",     "taken"),
+    nudge_with_garbage:                 ("refused", "taken",   "taken",     "taken"),
+    reset_the_step:                     ("refused", "taken",   "taken",     "refused"),
+    pause_the_step_and_let_it_go_on:    ("refused", "taken",   "taken",     "refused"),
+    allow_the_step_more_attempts:       ("refused", "taken",   "taken",     "refused"),
+    say_that_the_step_is_done:          ("refused", "taken",   "taken",     "refused"),
+    say_that_the_step_has_failed:       ("refused", "taken",   "taken",     "refused"),
+}  # fmt: skip
+
+CELLS = [
+    pytest.param(act, state, answer, id=f"{act.__name__}-{state}")
+    for act, answers in TABLE.items()
+    for state, answer in zip(STATES, answers, strict=True)
+]
+
+IN_A_BATCH = (
+    reset_to_the_first_task,
+    reset_to_the_last_task,
+    terminate,
+    cancel,
+    start_by_hand,
+    say_that_the_step_is_done,
+)
+
+
+async def answer_to(act: Act, parked: Parked) -> str:
+    try:
+        await act(Console(parked))
+    except RPCError as error:
+        return "refused" if error.status is RPCStatusCode.NOT_FOUND else str(error)
+    return "taken"
+
+
+@pytest.mark.parametrize(("act", "state", "answer"), CELLS)
+async def test_the_refund_is_made_once_whatever_is_done_in_the_console(
+    faulty: Onceward, act: Act, state: str, answer: str
+) -> None:
+    async with STATES[state](faulty) as refund:
+        assert await answer_to(act, refund) == answer
+    await refund.hand_in_again(wait_seconds=0)
+    await refund.require_once(posts=1)
+
+
+@pytest.mark.parametrize("act", [reset_to_the_first_task, start_by_hand])
+async def test_a_second_run_beside_a_send_that_is_still_out_sends_nothing(faulty: Onceward, act: Act) -> None:
+    refund = await Refund.proposed(faulty)
+    async with MOMENTS["made and not answered"](faulty, refund):
+        await act(Console(refund))
+        await until(lambda: applies(refund), lambda number: number == 1)
+        await Console(refund).handle.signal(contracts.NUDGE)
+        await refund.require_once(posts=1)
+
+
+async def applies(refund: Refund) -> int:
+    """How often the newest run has come back from the step that sends."""
+    events = (await Console(refund).handle.fetch_history()).events
+    sending = {
+        event.event_id
+        for event in events
+        if event.activity_task_scheduled_event_attributes.activity_type.name == contracts.APPLY
+    }
+    ended = (event.activity_task_completed_event_attributes.scheduled_event_id for event in events)
+    return len(sending.intersection(ended))
+
+
+@pytest.mark.parametrize("act", IN_A_BATCH)
+async def test_each_account_gets_its_credit_once_whatever_is_done_in_the_middle_of_a_batch(
+    faulty: Onceward, act: Act
+) -> None:
+    books = LedgerAdmin(faulty.owner)
+    batch = await proposed(faulty, books, await opened(books, 6))
+    async with held(faulty, *batch.accounts[3:]):
+        await batch.approve()
+        await until(lambda: given(batch), lambda number: number == 3)
+        assert await answer_to(act, batch) == "taken"
+    await batch.hand_in_again(wait_seconds=0)
+    data = (await batch.result())["data"]
+    assert (data["outcome"], data["succeeded"]) == ("complete", list(batch.accounts))
+    assert set((await batch.credits()).values()) == {1}
