@@ -19,6 +19,12 @@ log = structlog.get_logger(__name__)
 PASS_SECONDS = 40.0
 """After it no new item is begun: sooner than a clearance ages, and the gate then looks again at what is left."""
 
+IN_VAIN_SECONDS = 5.0
+"""Pause after a pass in which no item could be sent, whatever kept it from being."""
+
+STOPS = frozenset({"approval_stale", "canceled"})
+"""Refusals of a claim that speak of the whole operation."""
+
 Attempt = Callable[[Operation, Parts, str], Awaitable[Report]]
 
 
@@ -36,8 +42,9 @@ class Pass:
         """Send what may be sent and say what is left."""
         known = await self._claims.items(self._operation.operation_id)
         waiting, ends = deque(open_items(self._ids, known)), time.monotonic() + PASS_SECONDS
+        begun_with = len(waiting)
         await asyncio.gather(*(self._work(waiting, ends) for _ in range(self._at_once)))
-        return await self._report()
+        return await self._report(begun_with)
 
     async def _work(self, waiting: deque[str], ends: float) -> None:
         while waiting and self._stopped is None and time.monotonic() < ends:
@@ -54,16 +61,13 @@ class Pass:
             self._stopped = self._stopped or report
         self._longest_pause = max(self._longest_pause, report.pause_seconds)
 
-    async def _report(self) -> Report:
+    async def _report(self, begun_with: int) -> Report:
         known = await self._claims.items(self._operation.operation_id)
         left = open_items(self._ids, known)
         progress = f"{len(self._ids) - len(left)} of {len(self._ids)} items sent"
         if self._stopped is not None:
             return Report(self._stopped.step, self._stopped.code, self._stopped.pause_seconds, progress=progress)
         if left:
-            return Report(Step.SEND_AGAIN, "batch_goes_on", self._longest_pause, progress=progress)
+            pause = self._longest_pause if len(left) < begun_with else max(self._longest_pause, IN_VAIN_SECONDS)
+            return Report(Step.SEND_AGAIN, "batch_goes_on", pause, progress=progress)
         return Report(Step.RECONCILE if uncertain_items(known) else Step.SETTLE, progress=progress)
-
-
-STOPS = frozenset({"approval_stale", "canceled"})
-"""Refusals of a claim that speak of the whole operation."""

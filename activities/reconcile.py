@@ -31,8 +31,7 @@ MANUAL_LOOK_SECONDS = 3600.0
 LEASE_PAUSE_SECONDS = 3.0
 """How long to leave alone who holds the claim and has not sent yet."""
 
-
-PASS_SECONDS = 15.0
+LOOKING_SECONDS = 15.0
 """After it no further item of a batch is looked up in this attempt."""
 
 
@@ -51,7 +50,7 @@ class Reconcile:
             if not uncertain:
                 return _nothing_in_doubt(known)
             await self._operations.move(ref.operation_id, State.UNCONFIRMED)
-            operation, ends = await self._operations.load(ref.operation_id), time.monotonic() + PASS_SECONDS
+            operation, ends = await self._operations.load(ref.operation_id), time.monotonic() + LOOKING_SECONDS
             parts = cache(lambda: Parts(self._tools.writer(operation.tool).contract, operation.arguments))
             reports = [
                 await self._look_at(operation, parts, known[item]) for item in uncertain if time.monotonic() < ends

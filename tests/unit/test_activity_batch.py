@@ -243,3 +243,11 @@ async def test_an_item_that_an_operator_gives_up_is_told_as_unconfirmed() -> Non
     await stage.claims.abandon(operation.operation_id, 1, "b")
     told = await ended(stage, operation)
     assert (told["succeeded"], told["unconfirmed"]) == (["a", "c"], ["b"])
+
+
+async def test_a_pass_in_which_nothing_could_be_sent_is_followed_by_a_pause() -> None:
+    stage, _, operation = await begun()
+    for item in IDS:
+        await stage.claims.acquire(operation.operation_id, "another-worker", 12.0, item)
+    report = await stage.apply(operation)
+    assert (report.step, report.pause_seconds > 0) == (Step.SEND_AGAIN, True)
