@@ -9,6 +9,7 @@ import secrets
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.chaos.checker import Verdict, check
@@ -86,11 +87,19 @@ def _tell(verdict: Verdict) -> None:
     for grade, line in verdict.classes.items():
         ends = ", ".join(f"{number} {end}" for end, number in line.ends.items())
         print(f"{grade}: {line.acts} acts, {line.operations} operations, {line.effects} effects; {ends}")
-    print(
-        "effects per act that writes: " + ", ".join(f"{number}: {acts}" for number, acts in verdict.histogram.items())
-    )
-    print("faults: " + ", ".join(f"{number} {kind}" for kind, number in sorted(verdict.faults.items())))
-    print("died unasked: " + (", ".join(f"{number} {name}" for name, number in verdict.deaths.items()) or "none"))
+    print(f"effects per single act: {_numbers(verdict.histogram)}; per item of a batch: {_numbers(verdict.items)}")
+    print(f"wishes to cancel: {_counts(verdict.wishes)}; operators' words: {_counts(verdict.words)}")
+    print(f"faults: {_counts(dict(sorted(verdict.faults.items())))}")
+    print(f"died unasked: {_counts(verdict.deaths)}")
+    print(verdict.audit)
+
+
+def _numbers(histogram: Mapping[int, int]) -> str:
+    return ", ".join(f"{number}: {acts}" for number, acts in histogram.items())
+
+
+def _counts(counted: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in counted.items()) or "none"
 
 
 def _tidy(state: Path, *, keep: bool) -> None:

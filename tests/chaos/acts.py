@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Grade = Literal["keyed", "fenced", "read"]
-"""How an act is kept from happening twice: by a key, by a fence, or by changing nothing."""
+Grade = Literal["keyed", "fenced", "batch", "read"]
+"""How an act is kept from happening twice: by a key, by a fence, by a fence for each item, or by changing nothing."""
 
 Word = Literal["approve", "deny", "late", "contested", "both", "nobody"]
 """What people say when asked: yes, no, yes after a long time, two who disagree at once, two who agree, or not asked."""
@@ -23,7 +23,26 @@ DELIVERIES: tuple[Delivery, ...] = (
     "tampered",
 )
 
-WRITES = ("refund_payment", "credit_account")
+Moment = Literal["at once", "asked", "decided", "ended"]
+"""When a caller cancels: right after the proposal, once people are asked, right after their word, after the end."""
+
+MOMENTS: tuple[Moment, ...] = ("at once", "asked", "decided", "ended")
+
+Review = Literal["resolved", "abandoned", "left"]
+"""What an operator does about an effect that nobody could find out: says the truth, gives it up, or nothing yet."""
+
+REVIEWS: tuple[Review, ...] = ("resolved", "abandoned", "left")
+
+WRITES = ("refund_payment", "credit_account", "credit_accounts")
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """A caller's wish that an act stop, so many seconds after its moment, and how often it is said."""
+
+    moment: Moment
+    pause: float = 0.0
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -31,6 +50,8 @@ class Act:
     """One logical operation. `target` is its order or account; with `amount` no other act of the run shares it.
 
     `fault` is what the provider does to its first request; `allowed` False means that the target is another tenant's.
+    A batch has `items`, its accounts, each of which gets the amount; its target is the last of them, which is closed
+    behind it once `closes` of the others have got theirs, unless that is 0. An act with a `review` cannot be looked up.
     """
 
     call_id: str
@@ -41,6 +62,10 @@ class Act:
     word: Word = "nobody"
     fault: str = ""
     allowed: bool = True
+    items: tuple[str, ...] = ()
+    closes: int = 0
+    cancel: Cancel | None = None
+    review: Review | None = None
 
     @property
     def writes(self) -> bool:

@@ -73,6 +73,13 @@ class Agents:
         if turn.delivery in ("again", "again later"):
             await self._hand_in(turn, how, door=turn.door, wait=1.0, request_id=turn.request_id + AGAIN)
 
+    def token(self, turn: Turn) -> str:
+        """Of the user in whose name the turn is made."""
+        who = (turn.tenant, turn.subject)
+        if who not in self._tokens:
+            self._tokens[who] = self._onceward.token(subject=turn.subject, tenant=turn.tenant)
+        return self._tokens[who]
+
     async def _hand_in(
         self,
         turn: Turn,
@@ -103,7 +110,7 @@ class Agents:
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _post(self, turn: Turn, how: str, door: int, request_id: str, body: Mapping[str, Any]) -> Answer:
-        headers = {"Authorization": f"Bearer {self._token(turn)}"}
+        headers = {"Authorization": f"Bearer {self.token(turn)}"}
         asked = tuple(act.call_id for act in turn.acts)
         sent = time.monotonic()
         try:
@@ -133,9 +140,3 @@ class Agents:
         if how == "tampered":
             return self._preparation.tampered(act)
         return (self._preparation.again if request_id.endswith(AGAIN) else self._preparation.first)[act.call_id]
-
-    def _token(self, turn: Turn) -> str:
-        who = (turn.tenant, turn.subject)
-        if who not in self._tokens:
-            self._tokens[who] = self._onceward.token(subject=turn.subject, tenant=turn.tenant)
-        return self._tokens[who]

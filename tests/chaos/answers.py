@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from tests.chaos import batches
 from tests.chaos.evidence import Answer, Asked, Row
-from tests.chaos.findings import ENDS, LOST, WRONG, Finding, Sorted
+from tests.chaos.findings import ABANDONED, ENDS, LOST, WRONG, Finding, Sorted
 
 PASSING = ("replayed", "about")
 """Members of a result that may differ between two deliveries: whether it is told anew, and how old its data are."""
@@ -89,6 +90,12 @@ def _true(found: Sorted, act: Asked, result: Row) -> Iterator[Finding]:
 def _true_success(found: Sorted, act: Asked, result: Row) -> Iterator[Finding]:
     if not result["final"]:
         yield Finding(WRONG, act.call_id, "told as succeeded before its end")
+    if act.items:
+        yield from batches.check_answer(found, act, result["operation_id"], result["data"])
+        return
+    if found.was_told(result["operation_id"], "happened"):
+        yield from _as_resolved(found, act, result)
+        return
     if (mixed_up := _another_ones(act, result["data"])) is not None:
         yield Finding(WRONG, act.call_id, f"the result is another call's: {mixed_up}")
     if not act.writes:
@@ -98,6 +105,13 @@ def _true_success(found: Sorted, act: Asked, result: Row) -> Iterator[Finding]:
         yield Finding(LOST, act.call_id, f"{result['operation_id']} was told as succeeded and has no effect")
     elif all(effect.receipt not in result["data"].values() for effect in effects):
         yield Finding(WRONG, act.call_id, "told with the receipt of another effect")
+
+
+def _as_resolved(found: Sorted, act: Asked, result: Row) -> Iterator[Finding]:
+    """Nothing is known of it but the reference that the operator found, or what a look has found after all."""
+    receipts = {effect.receipt for effect in found.effects_by_operation.get(result["operation_id"], [])}
+    if not receipts & {value for value in result["data"].values() if isinstance(value, str)}:
+        yield Finding(WRONG, act.call_id, "an operator found it, and it is told with another reference")
 
 
 def _another_ones(act: Asked, data: Row) -> str | None:
@@ -110,8 +124,10 @@ def _another_ones(act: Asked, data: Row) -> str | None:
 
 
 def _true_failure(found: Sorted, act: Asked, result: Row) -> Iterator[Finding]:
-    if found.effects_by_operation.get(result["operation_id"] or ""):
-        code = result["error"]["code"]
+    code, operation_id = result["error"]["code"], result["operation_id"] or ""
+    if code == ABANDONED and result["error"].get("kind") != "unconfirmed":
+        yield Finding(WRONG, act.call_id, "what was given up is told as if it had not happened")
+    if found.effects_by_operation.get(operation_id) and not found.given_up(operation_id, code):
         yield Finding(WRONG, act.call_id, f"{result['operation_id']} was told as failed ({code}) and has an effect")
 
 

@@ -19,7 +19,9 @@ from workflows.domain.errors import StoreUnavailable
 PATIENCE_SECONDS = 90.0
 PAUSE_SECONDS = 0.3
 
-OURS = ("operations", "calls", "claims", "approvals", "decisions", "verdicts", "handler_calls")
+OURS = ("operations", "calls", "claims", "approvals", "decisions", "verdicts", "handler_calls", "resolutions")
+REASONS = "SELECT operation_id, detail ->> 'why' AS why FROM events WHERE what = 'manual_review' ORDER BY event_id"
+
 LEDGER = ("ledger_entries", "ledger_accounts")
 PROVIDERS = ("orders", "payments", "refunds", "posts")
 
@@ -38,6 +40,22 @@ ORDER BY approvals.asked_at
 """
 
 SENDS = "SELECT count(*) AS number FROM claims WHERE uncertain AND lease_until > now()"
+
+ITEMS = "SELECT count(*) AS number FROM claims WHERE item <> '' AND outcome IS NULL AND lease_until > now()"
+
+OF_A_CALL = """
+SELECT operation_id, state, ended_at IS NOT NULL AS ended, EXISTS (
+    SELECT FROM approvals WHERE approvals.operation_id = operations.operation_id AND approvals.state <> 'pending'
+) AS decided
+FROM calls JOIN operations USING (operation_id) WHERE request_id = :request_id AND call_id = :call_id
+"""
+
+REFUNDS = "SELECT refund_id FROM payments.refunds WHERE client_reference = :operation_id"
+
+AGE = """
+UPDATE claims SET first_sent_at = first_sent_at - interval '1 hour'
+WHERE operation_id = :operation_id AND uncertain RETURNING operation_id
+"""
 
 ENDED = "SELECT count(*) AS number FROM operations WHERE ended_at IS NOT NULL"
 
@@ -62,6 +80,22 @@ class Auditor:
         """Sends that somebody is making right now."""
         return int((await _rows(self._owner, SENDS))[0]["number"])
 
+    async def items_on_their_way(self) -> int:
+        """Items of batches that somebody is about to send or is sending right now."""
+        return int((await _rows(self._owner, ITEMS))[0]["number"])
+
+    async def operation_of(self, request_id: str, call_id: str) -> dict[str, Any] | None:
+        """Where the operation of a call stands; None while there is none."""
+        return next(iter(await _rows(self._owner, OF_A_CALL, request_id=request_id, call_id=call_id)), None)
+
+    async def receipts_of(self, operation_id: str) -> list[str]:
+        """What the provider's books have under that operation's id."""
+        return [row["refund_id"] for row in await _rows(self._books, REFUNDS, operation_id=operation_id)]
+
+    async def has_aged(self, operation_id: str) -> bool:
+        """Move the first send of an uncertain operation into the past; whether there was one."""
+        return bool(await _rows(self._owner, AGE, operation_id=operation_id))
+
     async def ended(self) -> int:
         """How many operations have ended."""
         return int((await _rows(self._owner, ENDED))[0]["number"])
@@ -70,7 +104,7 @@ class Auditor:
         """Every table that the checker reads, as it is."""
         ours = {name: await _rows(self._owner, f"SELECT * FROM {name}") for name in (*OURS, *LEDGER)}
         theirs = {name: await _rows(self._books, f"SELECT * FROM payments.{name}") for name in PROVIDERS}
-        return ours | theirs
+        return ours | theirs | {"reasons": await _rows(self._owner, REASONS)}
 
     async def have_looked_again(self, operation_ids: Iterable[str]) -> None:
         """Signal these workflows to look at the database; those that are not there need not."""
@@ -96,12 +130,12 @@ class Auditor:
         return dict(found)
 
 
-async def _rows(database: Database, statement: str) -> Rows:
+async def _rows(database: Database, statement: str, **values: str) -> Rows:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             async with database.transaction() as connection:
-                return [dict(row) for row in (await connection.execute(text(statement))).mappings()]
+                return [dict(row) for row in (await connection.execute(text(statement), values)).mappings()]
         except (StoreUnavailable, SQLAlchemyError):
             if time.monotonic() > deadline:
                 raise

@@ -1,14 +1,14 @@
 """The judge of a run: a pure function over what was collected. It shares no code with what it judges."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tests.chaos import answers, effects, ends
-from tests.chaos.evidence import Evidence
-from tests.chaos.findings import DUPLICATE, ENDS, FORBIDDEN, KINDS, LOST, STUCK, WRONG, Finding, Sorted
+from tests.chaos import answers, batches, effects, ends, reviews, wishes
+from tests.chaos.evidence import Evidence, Row
+from tests.chaos.findings import BROKEN, DUPLICATE, ENDS, FORBIDDEN, KINDS, LOST, STUCK, WRONG, Finding, Sorted
 
-GRADES = ("keyed", "fenced", "read")
+GRADES = ("keyed", "fenced", "batch", "read")
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,28 @@ class Line:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a run. `histogram` counts the writes among the acts by their number of effects."""
+    """What came of a run.
+
+    `histogram` counts the acts that are one write each by their number of effects, `items` the items of batches.
+    `wishes` and `words` count what callers were told who cancelled, and what operators said.
+    """
 
     seed: int
     acts: int
     histogram: Mapping[int, int]
+    items: Mapping[int, int]
     classes: Mapping[str, Line]
     findings: tuple[Finding, ...]
-    in_manual_review: tuple[str, ...]
+    in_manual_review: Mapping[str, str]
+    """With the reason."""
+    wishes: Mapping[str, int]
+    words: Mapping[str, int]
+    audit: str
+    """What the executor itself said of its database in the end."""
     deliveries: Mapping[str, int]
     taken_over: int
-    """Claims that had more than one holder."""
+    """Claims that had more than one holder, those of items included."""
+    items_taken_over: int
     cut_off: int
     """Calls of a handler whose end nobody has recorded."""
     faults: Mapping[str, int]
@@ -51,15 +62,14 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """The last line of a run."""
-        forbidden, stuck = self.number(FORBIDDEN), self.number(STUCK)
+        rare = ((FORBIDDEN, "forbidden effects"), (STUCK, "stuck"), (BROKEN, "broken invariants"))
         return ", ".join(
             (
                 f"faults: {self.acts} operations",
                 f"{self.number(DUPLICATE)} duplicates",
                 f"{self.number(LOST)} lost",
                 f"{self.number(WRONG)} wrong answers",
-                *([f"{forbidden} forbidden effects"] if forbidden else []),
-                *([f"{stuck} stuck"] if stuck else []),
+                *(f"{self.number(kind)} {words}" for kind, words in rare if self.number(kind)),
                 f"{len(self.in_manual_review)} in manual review",
                 f"seed {self.seed}",
             )
@@ -73,27 +83,46 @@ def check(evidence: Evidence) -> Verdict:
         *effects.check(found),
         *answers.check(found),
         *answers.check_last_answers(found),
+        *batches.check(found),
+        *wishes.check(found),
+        *reviews.check(found),
         *ends.check(found),
+        *_broken(evidence),
     }
     return Verdict(
         seed=evidence.seed,
         acts=len(evidence.acts),
-        histogram=_histogram(found),
+        histogram=_histogram(found, items=False),
+        items=_histogram(found, items=True),
         classes={grade: _line(found, grade) for grade in GRADES},
         findings=tuple(sorted(everything, key=lambda finding: (KINDS.index(finding.kind), finding.about))),
-        in_manual_review=tuple(
-            operation_id for operation_id, row in found.operations.items() if ends.in_manual_review(found, row)
-        ),
+        in_manual_review={
+            operation_id: ends.reason(found, operation_id)
+            for operation_id, row in found.operations.items()
+            if ends.in_manual_review(found, row)
+        },
+        wishes=dict(Counter(wish.code or "no answer" for wish in evidence.wishes).most_common()),
+        words=dict(Counter(word.finding for word in evidence.resolved if word.status == 200).most_common()),
+        audit=evidence.audits[-1].sentence if evidence.audits else "",
         deliveries=_deliveries(evidence),
         taken_over=sum(claim["generation"] > 1 for claim in evidence.rows("claims")),
+        items_taken_over=sum(claim["generation"] > 1 and claim["item"] != "" for claim in evidence.rows("claims")),
         cut_off=sum(call.get("ended_at") is None for call in evidence.rows("handler_calls")),
         faults=evidence.faults,
         deaths=evidence.deaths,
     )
 
 
-def _histogram(found: Sorted) -> dict[int, int]:
-    counted = Counter(len(found.effects_by_act[act.target, act.amount]) for act in found.evidence.acts if act.writes)
+def _broken(evidence: Evidence) -> Iterator[Finding]:
+    """What the executor itself found broken in its own rows; an audit that could not be made has found nothing out."""
+    for audit in evidence.audits:
+        if audit.exit_code:
+            yield Finding(BROKEN, f"worker verify {audit.moment}", "; ".join(audit.broken) or audit.sentence)
+
+
+def _histogram(found: Sorted, *, items: bool) -> dict[int, int]:
+    acts = [act for act in found.evidence.acts if act.writes and bool(act.items) == items]
+    counted = Counter(len(found.effects_by_act[each, act.amount]) for act in acts for each in act.objects)
     return dict(sorted(counted.items()))
 
 
@@ -105,7 +134,7 @@ def _line(found: Sorted, grade: str) -> Line:
         acts=len(acts),
         operations=len(operations),
         effects=sum(len(found.effects_by_operation.get(row["operation_id"], [])) for row in operations),
-        ends=dict(Counter(_end_of(row["state"], row["code"]) for row in operations).most_common()),
+        ends=dict(Counter(_end_of(row) for row in operations).most_common()),
     )
 
 
@@ -114,8 +143,10 @@ def _call_of(found: Sorted, operation_id: str) -> str:
     return act.call_id if act else ""
 
 
-def _end_of(state: str, code: str | None) -> str:
-    return f"{state} ({code})" if state in ENDS and code else state
+def _end_of(row: Row) -> str:
+    """With its code or, where a batch has succeeded, how much of it."""
+    how = row["code"] or (batches.stored(row).get("outcome") if row["state"] == "succeeded" else None)
+    return f"{row['state']} ({how})" if row["state"] in ENDS and how else str(row["state"])
 
 
 def _deliveries(evidence: Evidence) -> dict[str, int]:

@@ -1,10 +1,10 @@
 """Checks of what happened in the world: at most once, only what was asked for, only what people allowed."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from tests.chaos.evidence import Asked, Row
-from tests.chaos.findings import DUPLICATE, FORBIDDEN, Effect, Finding, Sorted
+from tests.chaos.findings import DUPLICATE, FORBIDDEN, Effect, Finding, Sorted, perhaps_heard
 
 NOTHING_SENT = frozenset({"approval_denied", "approval_expired", "not_found", "permission_denied"})
 """Ends before anything may have been handed to a tool."""
@@ -29,9 +29,11 @@ def _once_per_act(found: Sorted) -> Iterator[Finding]:
 
 
 def _once_per_operation(found: Sorted) -> Iterator[Finding]:
-    for operation_id, effects in found.effects_by_operation.items():
-        if len(effects) > 1:
-            yield Finding(DUPLICATE, operation_id, f"{len(effects)} effects")
+    """And once for each item of a batch."""
+    counted = Counter((effect.operation_id, effect.item) for effect in found.effects)
+    for (operation_id, item), number in counted.items():
+        if number > 1:
+            yield Finding(DUPLICATE, operation_id, f"{number} effects{f' of {item}' if item else ''}")
 
 
 def _one_key(found: Sorted) -> Iterator[Finding]:
@@ -53,7 +55,7 @@ def _books_agree(found: Sorted) -> Iterator[Finding]:
     refunded = {row["payment_id"]: row["refunded"] for row in found.evidence.rows("payments")}
     totals = {row["order_id"]: refunded[row["payment_id"]] for row in found.evidence.rows("orders")}
     totals |= {row["account_id"]: row["balance"] for row in found.evidence.rows("ledger_accounts")}
-    for target in sorted({act.target for act in found.evidence.acts} & totals.keys()):
+    for target in sorted({each for act in found.evidence.acts for each in act.objects} & totals.keys()):
         if totals[target] != sums[target]:
             yield Finding(DUPLICATE, target, f"moved {totals[target]} in total, its effects come to {sums[target]}")
 
@@ -63,11 +65,17 @@ def _asked_for(found: Sorted, effect: Effect) -> Iterator[Finding]:
     if act is None:
         yield Finding(FORBIDDEN, effect.operation_id, f"{effect.receipt} belongs to nothing that was asked for")
         return
-    if (effect.target, effect.amount, effect.currency) != (act.target, act.amount, "KRW"):
+    if not _is_of(effect, act):
         yield Finding(FORBIDDEN, effect.operation_id, f"{effect.receipt} is not what was asked for")
     if not act.allowed:
         yield Finding(FORBIDDEN, effect.operation_id, f"{effect.receipt} is on another tenant's {act.target}")
     yield from _allowed_by_people(found, effect, act)
+
+
+def _is_of(effect: Effect, act: Asked) -> bool:
+    """Whether it is what was asked for; of a batch, for the item that it is the effect of."""
+    item = effect.target if act.items else ""
+    return (effect.amount, effect.currency, effect.item) == (act.amount, "KRW", item) and effect.target in act.objects
 
 
 def _allowed_by_people(found: Sorted, effect: Effect, act: Asked) -> Iterator[Finding]:
@@ -81,15 +89,10 @@ def _allowed_by_people(found: Sorted, effect: Effect, act: Asked) -> Iterator[Fi
     approving = {
         word.person
         for word in found.evidence.said
-        if word.operation_id == effect.operation_id and word.choice == "approve" and _perhaps_heard(word.status)
+        if word.operation_id == effect.operation_id and word.choice == "approve" and perhaps_heard(word.status)
     }
     if len(approving) < max(1, act.approvers):
         yield Finding(FORBIDDEN, effect.operation_id, f"{effect.receipt} after {len(approving)} people said yes")
-
-
-def _perhaps_heard(status: int | None) -> bool:
-    """A word that counted, or of which nobody knows: its answer was lost, or was that something had failed."""
-    return status is None or status == 200 or status >= 500
 
 
 def _refused_and_sent(found: Sorted) -> Iterator[Finding]:

@@ -25,9 +25,15 @@ def _at_an_end(found: Sorted, operation_id: str, row: Row) -> Iterator[Finding]:
 
 
 def in_manual_review(found: Sorted, row: Row) -> bool:
-    """Whether a person has been asked, and it can be seen why: something was sent whose outcome is not known."""
+    """Whether a person is asked, with a reason and rightly: something was sent whose outcome is not known."""
     claims = found.of_operation("claims").get(row["operation_id"], [])
-    return bool(row["state"] == "manual_review" and any(claim["uncertain"] for claim in claims))
+    asked = row["state"] == "manual_review" and reason(found, row["operation_id"]) != ""
+    return asked and any(claim["uncertain"] for claim in claims)
+
+
+def reason(found: Sorted, operation_id: str) -> str:
+    """Why a person was asked, as the timeline has it."""
+    return next((row["why"] or "" for row in reversed(found.of_operation("reasons").get(operation_id, []))), "")
 
 
 def _success_has_happened(found: Sorted) -> Iterator[Finding]:
@@ -36,5 +42,5 @@ def _success_has_happened(found: Sorted) -> Iterator[Finding]:
         effects = found.effects_by_operation.get(operation_id, [])
         if row["writes"] and row["state"] == "succeeded" and not effects:
             yield Finding(LOST, operation_id, "stored as succeeded and has no effect")
-        if row["state"].startswith("failed") and effects:
+        if row["state"].startswith("failed") and effects and not found.given_up(operation_id, row["code"]):
             yield Finding(LOST, operation_id, f"stored as {row['state']} ({row['code']}) and has an effect")

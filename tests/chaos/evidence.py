@@ -25,6 +25,13 @@ class Asked:
     approvers: int
     """How many people have to say yes before it may happen."""
     allowed: bool = True
+    items: tuple[str, ...] = ()
+    """The accounts of a batch, each of which was to get the amount."""
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """What each effect of it would be on."""
+        return self.items or (self.target,)
 
     @property
     def writes(self) -> bool:
@@ -60,6 +67,46 @@ class Said:
 
 
 @dataclass(frozen=True)
+class Wish:
+    """A caller's wish that an operation stop, and its answer; `status` None: no answer came."""
+
+    operation_id: str
+    call_id: str
+    moment: str
+    door: str
+    sent: float
+    received: float
+    status: int | None = None
+    told: Row = field(default_factory=dict)
+
+    @property
+    def code(self) -> str:
+        """What the caller was told of the wish."""
+        return str(self.told.get("cancellation", {}).get("code", ""))
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """An operator's word on an effect that nobody could find out; `status` None: nobody knows whether it was heard."""
+
+    operation_id: str
+    person: str
+    finding: str
+    reference: str
+    status: int | None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What `worker verify` said of the database at a moment of the run; `broken` names what does not hold."""
+
+    moment: str
+    exit_code: int
+    sentence: str
+    broken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Everything.
 
@@ -71,6 +118,9 @@ class Evidence:
     acts: tuple[Asked, ...]
     answers: tuple[Answer, ...] = ()
     said: tuple[Said, ...] = ()
+    wishes: tuple[Wish, ...] = ()
+    resolved: tuple[Resolved, ...] = ()
+    audits: tuple[Audit, ...] = ()
     tables: Mapping[str, list[Row]] = field(default_factory=dict)
     workflows: Mapping[str, list[str]] = field(default_factory=dict)
     faults: Mapping[str, int] = field(default_factory=dict)
@@ -91,18 +141,25 @@ def kept(path: Path) -> Evidence:
     found = json.loads(path.read_text())
     return Evidence(
         seed=found["seed"],
-        acts=tuple(Asked(**{**each, "requests": tuple(each["requests"])}) for each in found["acts"]),
+        acts=tuple(_asked(each) for each in found["acts"]),
         answers=tuple(
             Answer(**{**each, "results": tuple(each["results"]), "asked": tuple(each["asked"])})
             for each in found["answers"]
         ),
         said=tuple(Said(**each) for each in found["said"]),
+        wishes=tuple(Wish(**each) for each in found["wishes"]),
+        resolved=tuple(Resolved(**each) for each in found["resolved"]),
+        audits=tuple(Audit(**{**each, "broken": tuple(each["broken"])}) for each in found["audits"]),
         tables=found["tables"],
         workflows=found["workflows"],
         faults=found["faults"],
         deaths=found["deaths"],
         seconds=found["seconds"],
     )
+
+
+def _asked(each: Row) -> Asked:
+    return Asked(**{**each, "requests": tuple(each["requests"]), "items": tuple(each["items"])})
 
 
 def _plain(value: Any) -> Any:

@@ -16,9 +16,9 @@ PAST_THE_LEASE = LEASE_SECONDS + 2.0
 BRIEFLY = 3.0
 """Shorter than the lease, and than the silence after which a worker is given up."""
 
-SEND_PATIENCE_SECONDS = 3.0
+SEND_PATIENCE_SECONDS, BATCH_PATIENCE_SECONDS = 3.0, 6.0
 LOOK_SECONDS = 0.02
-"""How long, and how often, it is looked for a send that is on its way."""
+"""How long, and how often, it is looked for a send, or an item of a batch, that is on its way."""
 
 PENDING_SECONDS = 3.0
 PENDING_ACTS = 8
@@ -48,9 +48,9 @@ class Faults:
             await self._provider.arm(LOOK_UPS)
             return True
         if step.kind.startswith("pause"):
-            return await self._pause(step.targets[0], BRIEFLY if step.kind == "pause a worker" else PAST_THE_LEASE)
-        if "mid-send" in step.kind or "both" in step.kind:
-            await self._until_something_is_sent()
+            return await self._pause(step)
+        if "in mid" in step.kind or "both" in step.kind:
+            await self._best_moment(step)
         return await self._kill(step)
 
     async def _kill(self, step: Step) -> bool:
@@ -61,10 +61,10 @@ class Faults:
             await self._provider.restore()
         return hit
 
-    async def _pause(self, worker: str, seconds: float) -> bool:
-        await self._until_something_is_sent()
-        async with self._processes.paused(worker) as hit:
-            await asyncio.sleep(seconds)
+    async def _pause(self, step: Step) -> bool:
+        await self._best_moment(step)
+        async with self._processes.paused(step.targets[0]) as hit:
+            await asyncio.sleep(PAST_THE_LEASE if "past its lease" in step.kind else BRIEFLY)
         return hit
 
     async def _leave_pending(self) -> bool:
@@ -73,10 +73,12 @@ class Faults:
         await self._provider.complete_after(0.0)
         return True
 
-    async def _until_something_is_sent(self) -> None:
-        """Wait a little for the best moment; when it does not come, any moment will do."""
-        deadline = time.monotonic() + SEND_PATIENCE_SECONDS
-        while not await self._auditor.sends_on_their_way():
+    async def _best_moment(self, step: Step) -> None:
+        """Wait a little for it: something is being sent. When it does not come, any moment will do."""
+        of_a_batch = "mid-batch" in step.kind
+        on_their_way = self._auditor.items_on_their_way if of_a_batch else self._auditor.sends_on_their_way
+        deadline = time.monotonic() + (BATCH_PATIENCE_SECONDS if of_a_batch else SEND_PATIENCE_SECONDS)
+        while not await on_their_way():
             if time.monotonic() > deadline:
                 return
             await asyncio.sleep(LOOK_SECONDS)

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tests.chaos.evidence import Asked, Evidence, Row
+from tests.chaos.evidence import Asked, Evidence, Resolved, Row
 
 DUPLICATE, LOST, WRONG, FORBIDDEN, STUCK = "duplicate", "lost", "wrong answer", "forbidden effect", "stuck"
-KINDS = (DUPLICATE, LOST, WRONG, FORBIDDEN, STUCK)
+BROKEN = "broken invariant"
+KINDS = (DUPLICATE, LOST, WRONG, FORBIDDEN, STUCK, BROKEN)
+
+ABANDONED = "outcome_abandoned"
 
 ENDS = frozenset({"succeeded", "failed_terminal", "failed_retryable"})
 
@@ -35,6 +38,13 @@ class Effect:
     target: str
     amount: int
     currency: str
+    item: str = ""
+    """Which item of a batch it is the effect of."""
+
+
+def perhaps_heard(status: int | None) -> bool:
+    """A word that counted, or of which nobody knows: its answer was lost, or was that something had failed."""
+    return status is None or status == 200 or status >= 500
 
 
 class Sorted:
@@ -52,7 +62,14 @@ class Sorted:
             for row in self.evidence.rows("refunds")
         ]
         credited = [
-            Effect(row["operation_id"], row["entry_id"], row["account_id"], row["minor_units"], row["currency"])
+            Effect(
+                row["operation_id"],
+                row["entry_id"],
+                row["account_id"],
+                row["minor_units"],
+                row["currency"],
+                row["item"],
+            )
             for row in self.evidence.rows("ledger_entries")
         ]
         return [*refunds, *credited]
@@ -86,6 +103,19 @@ class Sorted:
         calls = [row for row in self.evidence.rows("calls") if row["operation_id"]]
         known = ((row["operation_id"], (row["request_id"], row["call_id"])) for row in calls)
         return {operation_id: self.acts[key] for operation_id, key in known if key in self.acts}
+
+    @cached_property
+    def resolved(self) -> dict[str, list[Resolved]]:
+        """Operators' words that may have counted, by operation."""
+        return _by((word for word in self.evidence.resolved if perhaps_heard(word.status)), "operation_id")
+
+    def was_told(self, operation_id: str, finding: str) -> bool:
+        """Whether an operator said that of the operation."""
+        return any(word.finding == finding for word in self.resolved.get(operation_id, []))
+
+    def given_up(self, operation_id: str, code: str | None) -> bool:
+        """Whether it ended without an outcome because an operator said so: it may have happened or not."""
+        return code == ABANDONED and self.was_told(operation_id, "abandoned")
 
     def of_operation(self, table: str) -> dict[str, list[Row]]:
         """A table's rows by operation."""

@@ -13,12 +13,14 @@ from tests.chaos.auditor import Auditor
 from tests.chaos.delivered import Delivered
 from tests.chaos.evidence import Said
 from tests.chaos.plan import Plan
+from tests.chaos.setbacks import Setbacks
 from tests.support.visitor import Forms, Visitor
 
 APPROVERS = {
     ("tenant-a", "refund_payment"): ("approver-1", "approver-2"),
     ("tenant-b", "refund_payment"): ("approver-b",),
     ("tenant-a", "credit_account"): ("approver-3",),
+    ("tenant-a", "credit_accounts"): ("approver-3",),
 }
 
 LOOK_SECONDS = 0.25
@@ -31,17 +33,17 @@ Vote = tuple[str, str]
 """A person and their choice."""
 
 
-class Approver(Visitor):
+class Person(Visitor):
     """One person at one door. Nothing here takes a page for granted: the door may be gone at any moment."""
 
-    async def say(self, approval_id: str, choice: str) -> int | None:
-        """Open the question and answer it; the status of the answer, None when nobody knows whether it was heard."""
+    async def say(self, page: str, action: str, words: dict[str, str]) -> int | None:
+        """Open the page and fill its form in; the status of the answer, None when nobody knows whether it was heard."""
         try:
-            shown = await self.page(f"/approvals/{approval_id}")
-            form = next((form for form in Forms.on(shown.text) if form.action.endswith("/decision")), None)
+            shown = await self.page(page)
+            form = next((form for form in Forms.on(shown.text) if form.action.endswith(action)), None)
             if form is None:
                 return shown.status_code if shown.status_code != httpx2.codes.OK else httpx2.codes.CONFLICT
-            return await self._sent_form(urljoin(str(shown.url), form.action), form.fields | _words(choice))
+            return await self._sent_form(urljoin(str(shown.url), form.action), form.fields | words)
         except httpx2.HTTPError:
             return None
 
@@ -57,11 +59,14 @@ def _words(choice: str) -> dict[str, str]:
 class People:
     """All approvers; `said` is every word that any of them gave."""
 
-    def __init__(self, plan: Plan, back_offices: Sequence[str], auditor: Auditor, delivered: Delivered) -> None:
+    def __init__(
+        self, plan: Plan, back_offices: Sequence[str], auditor: Auditor, delivered: Delivered, setbacks: Setbacks
+    ) -> None:
         self.said: list[Said] = []
+        self._setbacks = setbacks
         self._back_offices, self._auditor, self._delivered = tuple(back_offices), auditor, delivered
         self._places = _places(plan)
-        self._approvers: dict[tuple[str, int], Approver] = {}
+        self._approvers: dict[tuple[str, int], Person] = {}
         self._decided: set[str] = set()
         self._door = 0
         self._everything_is_late = False
@@ -93,6 +98,8 @@ class People:
     async def _answer(self, question: dict[str, Any], slots: asyncio.Semaphore) -> None:
         async with slots:
             votes = self._votes(question)
+            if any(choice == "approve" for _, choice in votes):
+                await self._setbacks.befall(question["operation_id"], self._places[question["call_id"]][1])
             heard = await asyncio.gather(*(self._vote(question, vote) for vote in votes))
             if all(heard):
                 self._decided.add(question["approval_id"])
@@ -115,13 +122,15 @@ class People:
         key = (person, self._door)
         status = None
         if key in self._approvers or await self._sign_in(key):
-            status = await self._approvers[key].say(question["approval_id"], choice)
+            status = await self._approvers[key].say(
+                f"/approvals/{question['approval_id']}", "/decision", _words(choice)
+            )
             self.said.append(Said(question["operation_id"], question["approval_id"], person, choice, status))
         return status is not None and status < httpx2.codes.INTERNAL_SERVER_ERROR
 
     async def _sign_in(self, key: tuple[str, int]) -> bool:
         person, door = key
-        approver = Approver(self._back_offices[door])
+        approver = Person(self._back_offices[door])
         try:
             signed_in = (await approver.sign_in(person)).status_code == httpx2.codes.OK
         except (httpx2.HTTPError, ValueError):

@@ -42,12 +42,14 @@ class Preparation:
             for turn in plan.turns:
                 for act in turn.acts:
                     tasks.create_task(preparation._prepare(turn, act, provider, slots))
-        await provider.arm([_fault(act) for act in plan.acts if act.fault])
+        await provider.arm([_fault(act) for act in plan.acts if act.fault and not act.review])
         return preparation
 
     def tampered(self, act: Act) -> Json:
         """Other arguments, to be handed in under the ids of the first ones."""
         given = self.first[act.call_id]
+        if act.items:
+            return {**given, "credits": given["credits"][:-1]}
         if act.tool == "credit_account":
             return {**given, "amount": {**given["amount"], "value": str(act.amount + 1)}}
         if "amount" in given:
@@ -78,8 +80,10 @@ def _is_about_an_order(act: Act) -> bool:
 def _arguments(act: Act) -> Json:
     if act.tool in ("refund_payment", "prepare_refund"):
         return {"order_id": act.target, "amount": act.amount, "currency": "KRW"}
+    amount = {"value": str(act.amount), "currency": "KRW"}
+    if act.items:
+        return {"credits": [{"account_id": item, "amount": amount} for item in act.items], "reason": "goodwill"}
     if act.tool == "credit_account":
-        amount = {"value": str(act.amount), "currency": "KRW"}
         return {"account_id": act.target, "amount": amount, "reason": "goodwill"}
     return {"order_id": act.target} if act.tool == "get_order" else {"account_id": act.target}
 
@@ -90,6 +94,10 @@ def _fault(act: Act) -> Json:
 
 async def _open_accounts(plan: Plan, owner: Database) -> None:
     pairs = [(turn, act) for turn in plan.turns for act in turn.acts if not _is_about_an_order(act)]
-    rows = [{"account_id": act.target, "tenant": _owner(turn, act), "credit_limit": LIMIT} for turn, act in pairs]
+    rows = [
+        {"account_id": account, "tenant": _owner(turn, act), "credit_limit": LIMIT}
+        for turn, act in pairs
+        for account in act.items or (act.target,)
+    ]
     async with owner.transaction() as connection:
         await connection.execute(ACCOUNT, rows)

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tests.chaos.plan import TWO_APPROVERS_ABOVE, UNASKED_UP_TO
+from tests.chaos.load import TWO_APPROVERS_ABOVE, UNASKED_UP_TO
 from tests.chaos.steps import DOORS, RELAYS, WORKERS
 from worker.dev import environment
 from worker.dev.children import TABLE

@@ -78,11 +78,19 @@ class Provider:
         async with self._lock:
             await self._state()
 
+    async def hide(self, operation_id: str, fault: str) -> None:
+        """The refund of this operation meets that fault and cannot be looked up, also once all is calm."""
+        match = {"match": {"client_reference": operation_id}}
+        await self.arm(
+            [{**FAULTS[fault], "on": "refund", **match}, {"on": "lookup", "do": "503", "times": None, **match}]
+        )
+
     async def calm(self) -> None:
-        """No more faults."""
+        """No more faults but those of what cannot be looked up."""
         async with self._lock:
             await self._look()
-            self._faults, self._completion_seconds = [], 0.0
+            self._faults = [fault for fault in self._faults if "client_reference" in fault.get("match", {})]
+            self._completion_seconds = 0.0
             await self._state()
 
     async def _look(self) -> None:
@@ -94,10 +102,12 @@ class Provider:
             # It has been started again since.
             return
         for fault, seen in zip(self._faults, stand, strict=True):
+            if fault["times"] is None:
+                continue
             if fault["on"] != "refund" and fault["times"] > seen["times"]:
                 self.fired[f"provider: {fault['on']} {fault['do']}"] += fault["times"] - seen["times"]
             fault["times"] = seen["times"]
-        self._faults = [fault for fault in self._faults if fault["times"]]
+        self._faults = [fault for fault in self._faults if fault["times"] != 0]
 
     async def _state(self) -> None:
         # Quotes that serve more than once take one of the provider's own protections away: what is left against a

@@ -7,35 +7,51 @@ from typing import Any
 
 from tests.chaos.checker import Line, Verdict
 from tests.chaos.evidence import Evidence
-from tests.chaos.findings import DUPLICATE, FORBIDDEN, LOST, STUCK, WRONG
+from tests.chaos.findings import BROKEN, DUPLICATE, FORBIDDEN, LOST, STUCK, WRONG
 
 WIDEST = 40
 """Characters of the longest bar."""
 
 WOULD_BE = {
-    DUPLICATE: "two effects of one act or of one operation; two keys for one operation; the total of an order or an "
-    "account that its effects do not add up to",
-    LOST: "told or stored as succeeded without an effect, or stored as failed with one; promised and gone; never "
-    "answered",
+    DUPLICATE: "two effects of one act, of one operation or of one item of a batch; two keys for one operation; the "
+    "total of an order or an account that its effects do not add up to",
+    LOST: "told or stored as succeeded without an effect, an item of a batch too, or stored as failed with one; "
+    "promised and gone; never answered",
     WRONG: "told as failed with an effect; two different final answers; a final answer taken back; another call's "
     "result; success told before the end; other arguments under taken ids not refused; the model told something else "
-    "than its caller",
-    FORBIDDEN: "an effect that was denied, not approved by enough people, on another tenant's object, with other "
-    "arguments, or asked for by nobody; a handler called for what was refused",
-    STUCK: "at no true end and not before a person with a reason; ended with a workflow that is not",
+    "than its caller; an item of a batch in no list of its answer, in two, or in the wrong one; a wish to cancel told "
+    "as in time that was not, or as too late that stopped it; an end that is not what the operator said; given up "
+    "without an operator's word",
+    FORBIDDEN: "an effect that was denied, told as cancelled, not approved by enough people, on another tenant's "
+    "object, with other arguments, on an account that the batch does not name, or asked for by nobody; a handler "
+    "called for what was refused; a word on record that no operator gave",
+    STUCK: "at no true end and not before a person with a reason; ended with a workflow that is not; a word of an "
+    "operator or a wish of a caller of which nothing has come",
+    BROKEN: "an invariant that `python -m worker verify` finds broken, after the load or in the end",
 }
 
 COMPARED = """\
 The checker is a pure function over what was collected from outside; it shares no code with the executor. It reads the
 provider's own books (refunds, requests, payments, orders), the ledger's entries and balances, the executor's tables as
-plain rows, the closing status of every workflow run in Temporal, every word that people gave, and every answer that any
-caller was given from the first to the last. A test plants each kind of finding and sees that it is found."""
+plain rows, the closing status of every workflow run in Temporal, every word of approvers and operators, and every
+answer that any caller was given, to a proposal or to a wish to cancel, from the first to the last. A test plants each
+kind of finding and sees that it is found. The executor's own audit is run besides, and taken at its word only where it
+finds something."""
+
+NONE_OR_ONE = """\
+No act may have more than one. Those with none were denied, cancelled, refused or failed, and told so."""
 
 REAL = """\
 PostgreSQL, the Temporal dev server, the payments provider, two workers, two relays and two doors, each a process of its
 own. People sign in to the back office over HTTP and send its own forms. The provider lets a quote serve more than once
 in these runs, and every order could be refunded four times over: what keeps a refund from happening twice is the
-executor and its key alone. A kill in mid-send waits a little for a send that is on record as begun.
+executor and its key alone. A kill in mid-send waits a little for a send that is on record as begun, one in mid-batch
+for an item that is being sent.
+
+An account that closes behind its batch is closed by the ledger's owner once the drawn number of the others have got
+theirs. Some refunds meet a lost answer or a send that was never taken while the provider refuses to look them up, for
+good. After the load the moment of their first send is moved back by an hour, which brings them before the operator, who
+finds the truth in the provider's books and says it in the back office, gives it up, or leaves it for now.
 
 Load and faults come from the seed before anything starts, and are tied to how much was delivered. How they interleave
 is for the machine to say, so a run repeats what it does and not every outcome."""
@@ -48,11 +64,18 @@ def written(evidence: Evidence, verdict: Verdict) -> str:
             (
                 "# A run under faults",
                 _summary(evidence, verdict),
-                "## Effects of each act that writes",
-                _bars({f"{number}": count for number, count in verdict.histogram.items()}, "effects"),
-                "No act may have more than one. Those with none were denied, refused or failed, and told so.",
+                "## Effects of each single act",
+                _histogram(verdict.histogram),
+                NONE_OR_ONE,
+                "## Effects of each item of a batch",
+                _histogram(verdict.items),
+                "The same holds for each account of each batch.",
                 "## By class",
                 _classes(verdict.classes),
+                "## What callers who cancelled were told",
+                _bars(verdict.wishes, "told"),
+                "## What operators said",
+                _bars(verdict.words, "said"),
                 "## Faults that were injected",
                 _bars(dict(sorted(verdict.faults.items(), key=lambda each: each[0])), "fault"),
                 "## Deliveries",
@@ -77,9 +100,13 @@ def _summary(evidence: Evidence, verdict: Verdict) -> str:
         ("took", f"{evidence.seconds / 60:.1f} minutes"),
         ("faults", str(sum(verdict.faults.values()))),
         ("deliveries", str(len(evidence.answers))),
-        ("words of people", str(len(evidence.said))),
+        ("words of approvers", str(len(evidence.said))),
+        ("the executor's own audit", verdict.audit),
         ("from proposal to end", _times(evidence)),
-        ("claims that were taken over", str(verdict.taken_over)),
+        (
+            "claims that were taken over",
+            f"{verdict.taken_over}, of them {verdict.items_taken_over} of items of batches",
+        ),
         ("handlers that were cut off in the middle", str(verdict.cut_off)),
         ("processes that died unasked", _ends(verdict.deaths) or "none"),
     )
@@ -113,8 +140,12 @@ def _ends(ends: Mapping[str, int]) -> str:
 
 def _findings(verdict: Verdict) -> tuple[str, ...]:
     found = [f"* {finding}" for finding in verdict.findings]
-    asked = [f"* in manual review: {operation_id}" for operation_id in verdict.in_manual_review]
-    return ("## Found", "\n".join([*found, *asked])) if found or asked else ()
+    asked = [f"* in manual review: {about} ({reason})" for about, reason in verdict.in_manual_review.items()]
+    return ("## Found, or left to a person", "\n".join([*found, *asked])) if found or asked else ()
+
+
+def _histogram(numbers: Mapping[int, int]) -> str:
+    return _bars({f"{number}": count for number, count in numbers.items()}, "effects")
 
 
 def _bars(numbers: Mapping[str, int], what: str) -> str:

@@ -12,14 +12,18 @@ from adapters.postgres.engine import Database
 from tests.chaos.acts import Act, Turn
 from tests.chaos.agents import AGAIN, Agents
 from tests.chaos.auditor import Auditor
+from tests.chaos.audits import audited
+from tests.chaos.cancels import Cancels
 from tests.chaos.delivered import Delivered
-from tests.chaos.evidence import Asked, Evidence
+from tests.chaos.evidence import Asked, Audit, Evidence
 from tests.chaos.faults import Faults
+from tests.chaos.operators import Operators
 from tests.chaos.people import People, approvers_needed
 from tests.chaos.plan import Plan
 from tests.chaos.preparation import Preparation
 from tests.chaos.processes import Processes
 from tests.chaos.provider import Provider
+from tests.chaos.setbacks import Setbacks
 from tests.chaos.settling import Settling
 from tests.chaos.steps import DOORS, Step
 from tests.support.onceward import Onceward
@@ -40,7 +44,14 @@ class Run:
     """Everything of one run, connected."""
 
     def __init__(
-        self, plan: Plan, processes: Processes, provider: Provider, onceward: Onceward, books: Database, say: Say
+        self,
+        plan: Plan,
+        processes: Processes,
+        provider: Provider,
+        onceward: Onceward,
+        books: Database,
+        setbacks: Setbacks,
+        say: Say,
     ) -> None:
         self._plan, self._processes, self._provider, self._say = plan, processes, provider, say
         self._began = time.monotonic()
@@ -49,7 +60,10 @@ class Run:
         self.auditor = Auditor(onceward.owner, books, onceward.temporal)
         self.faults = Faults(processes, provider, self.auditor, self.delivered)
         back_offices = [f"{processes.stack.url(door)}/back-office" for door in DOORS]
-        self.people = People(plan, back_offices, self.auditor, self.delivered)
+        self.setbacks = setbacks
+        self.people = People(plan, back_offices, self.auditor, self.delivered, setbacks)
+        self.operators = Operators(plan, back_offices[0], self.auditor, self._tell)
+        self.audits: list[Audit] = []
         self._finished = [asyncio.Event() for _ in plan.steps]
         self._slots = asyncio.Semaphore(IN_FLIGHT)
 
@@ -69,7 +83,11 @@ class Run:
             entered.push_async_callback(provider.close)
             books = Database(processes.stack.dsn("postgres", "payments"), application_name="auditor", pool_size=2)
             entered.push_async_callback(books.close)
-            run = cls(plan, processes, provider, onceward, books, say)
+            owner = Database(processes.stack.dsn("onceward_owner"), application_name="ledger's owner")
+            entered.push_async_callback(owner.close)
+            setbacks = Setbacks(provider, owner)
+            entered.push_async_callback(setbacks.close)
+            run = cls(plan, processes, provider, onceward, books, setbacks, say)
             entered.push_async_callback(run.people.close)
             yield run
 
@@ -78,22 +96,27 @@ class Run:
         preparation = await Preparation.made(self._plan, self._provider, self._onceward.owner)
         self._tell("prepared")
         agents = Agents(self._onceward, DOORS, preparation)
+        cancels = Cancels(self._onceward, DOORS, agents, self.auditor)
         deciding, telling = asyncio.create_task(self.people.decide()), asyncio.create_task(self._keep_telling())
         try:
-            await self._load(agents)
+            await self._load(agents, cancels)
             self._tell("delivered; faults off, waiting for every operation to end")
             await self._calm()
+            await self._audit("when everything was delivered")
+            await self.operators.resolve()
             settling = Settling(self._plan, self.auditor, agents, self._tell, impatient=impatient)
             await settling.until_all_ended()
             await settling.ask_everything_once_more()
-            return await self._collected(agents)
+            await self._audit("at the end")
+            return await self._collected(agents, cancels)
         finally:
             for task in (deciding, telling):
                 task.cancel()
             await asyncio.gather(deciding, telling, return_exceptions=True)
             await agents.close()
+            await cancels.close()
 
-    async def _load(self, agents: Agents) -> None:
+    async def _load(self, agents: Agents, cancels: Cancels) -> None:
         places = [0, *accumulate(len(turn.acts) for turn in self._plan.turns)]
         async with asyncio.TaskGroup() as tasks:
             for step, finished in zip(self._plan.steps, self._finished, strict=True):
@@ -101,6 +124,7 @@ class Run:
             for turn, place in zip(self._plan.turns, places, strict=False):
                 await self._faults_before(place)
                 await self._slots.acquire()
+                tasks.create_task(cancels.follow(turn))
                 tasks.create_task(self._deliver(agents, turn, place))
 
     async def _deliver(self, agents: Agents, turn: Turn, place: int) -> None:
@@ -127,6 +151,10 @@ class Run:
         await self._processes.all_running()
         self.people.wait_no_longer()
 
+    async def _audit(self, moment: str) -> None:
+        self.audits.append(await audited(self._onceward.stack, moment))
+        self._tell(self.audits[-1].sentence)
+
     async def _keep_telling(self) -> None:
         while True:
             await asyncio.sleep(SAY_SECONDS)
@@ -138,7 +166,7 @@ class Run:
     def _tell(self, words: str) -> None:
         self._say(f"{time.monotonic() - self._began:5.0f} s  {words}")
 
-    async def _collected(self, agents: Agents) -> Evidence:
+    async def _collected(self, agents: Agents, cancels: Cancels) -> Evidence:
         tables = await self.auditor.tables()
         posts = Counter(f"provider: refund {row['fault']}" for row in tables["posts"] if row["fault"])
         return Evidence(
@@ -146,9 +174,12 @@ class Run:
             acts=tuple(_asked(turn, act) for turn in self._plan.turns for act in turn.acts),
             answers=tuple(agents.answers),
             said=tuple(self.people.said),
+            wishes=tuple(cancels.wishes),
+            resolved=tuple(self.operators.said),
+            audits=tuple(self.audits),
             tables=tables,
             workflows=await self.auditor.workflows(),
-            faults=dict(self.faults.done + self._provider.fired + posts),
+            faults=dict(self.faults.done + self.setbacks.done + self._provider.fired + posts),
             deaths=dict(self._processes.deaths),
             seconds=time.monotonic() - self._began,
         )
@@ -166,4 +197,5 @@ def _asked(turn: Turn, act: Act) -> Asked:
         amount=act.amount,
         approvers=approvers_needed(act),
         allowed=act.allowed,
+        items=act.items,
     )

@@ -1,6 +1,7 @@
 """What goes wrong in a run, tied to how much was delivered and not to the clock."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 WORKERS = ("worker", "worker-2")
@@ -10,6 +11,7 @@ DOORS = ("api", "api-2")
 EVERY = {
     "kill a worker": 40,
     "kill a worker in mid-send": 40,
+    "kill a worker in mid-batch": 40,
     "kill both workers": 250,
     "kill a door": 40,
     "kill a relay": 60,
@@ -17,6 +19,7 @@ EVERY = {
     "kill both doors and both relays": 250,
     "pause a worker": 60,
     "pause a worker past its lease": 125,
+    "pause a worker in mid-batch": 60,
     "kill PostgreSQL": 250,
     "kill Temporal": 250,
     "refunds stay pending": 100,
@@ -24,9 +27,13 @@ EVERY = {
 }
 """One of a kind for so many acts, and one at least."""
 
+WITH_A_BATCH = ("kill a worker in mid-batch", "pause a worker in mid-batch", "pause a worker past its lease")
+"""What comes right after a batch was proposed, which is then likely to be hit."""
+
 TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "kill a worker": tuple((name,) for name in WORKERS),
     "kill a worker in mid-send": tuple((name,) for name in WORKERS),
+    "kill a worker in mid-batch": tuple((name,) for name in WORKERS),
     "kill both workers": (WORKERS,),
     "kill a door": tuple((name,) for name in DOORS),
     "kill a relay": tuple((name,) for name in RELAYS),
@@ -34,6 +41,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "kill both doors and both relays": ((*DOORS, *RELAYS),),
     "pause a worker": tuple((name,) for name in WORKERS),
     "pause a worker past its lease": tuple((name,) for name in WORKERS),
+    "pause a worker in mid-batch": tuple((name,) for name in WORKERS),
     "kill PostgreSQL": (("postgres",),),
     "kill Temporal": (("temporal",),),
     "refunds stay pending": ((),),
@@ -51,12 +59,21 @@ class Step:
     targets: tuple[str, ...]
 
 
-def steps_of(chance: random.Random, operations: int) -> tuple[Step, ...]:
-    """The steps of a run with so many acts: every kind, spread over the first nine tenths."""
+def steps_of(chance: random.Random, operations: int, batches: Sequence[int]) -> tuple[Step, ...]:
+    """The steps of a run with so many acts: every kind, spread over the first nine tenths.
+
+    `batches` are the places of those that will be carried out.
+    """
     kinds = [kind for kind, every in EVERY.items() for _ in range(max(1, round(operations / every)))]
     chance.shuffle(kinds)
     stretch = operations * 0.9 / len(kinds)
-    return tuple(
-        Step(1 + int((place + chance.random()) * stretch), kind, chance.choice(TARGETS[kind]))
-        for place, kind in enumerate(kinds)
-    )
+    places = [int((place + chance.random()) * stretch) for place, _ in enumerate(kinds)]
+    steps = [
+        Step(1 + (_nearest(batches, place) if kind in WITH_A_BATCH else place), kind, chance.choice(TARGETS[kind]))
+        for kind, place in zip(kinds, places, strict=True)
+    ]
+    return tuple(sorted(steps, key=lambda step: step.at))
+
+
+def _nearest(batches: Sequence[int], place: int) -> int:
+    return min(batches, key=lambda batch: abs(batch - place))

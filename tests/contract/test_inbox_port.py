@@ -115,18 +115,6 @@ OTHERS = {
 
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
 @pytest.mark.parametrize("first", [refused, still_open, ended])
-async def test_a_conflict_leaves_a_trace_of_its_own(
-    postgres_bench: PostgresBench,
-) -> None:
-    request_id = fresh("request")
-    (first,) = await postgres_bench.inbox.register(turn_of(refund(), request_id=request_id))
-    await postgres_bench.inbox.register(turn_of(refund(amount=1), request_id=request_id))
-    wanted = select(verdicts).where(verdicts.c.request_id == request_id, verdicts.c.code == "idempotency_conflict")
-    (trace,) = await postgres_bench.rows(wanted)
-    assert (trace.layer, trace.operation_id) == ("schema", None)
-    assert first.operation_id is not None
-
-
 async def test_another_content_under_the_same_ids_is_a_conflict_and_changes_nothing(
     bench: Bench, first: Callable[[Bench, str], Awaitable[Proposal]], other: Proposal
 ) -> None:
@@ -247,3 +235,15 @@ async def test_the_refusal_of_a_second_write_stands(bench: Bench) -> None:
 
 async def test_a_turn_without_calls_registers_nothing(bench: Bench) -> None:
     assert await bench.inbox.register(turn_of()) == []
+
+
+async def test_a_conflict_leaves_a_trace_of_its_own(
+    postgres_bench: PostgresBench,
+) -> None:
+    request_id = fresh("request")
+    (first,) = await postgres_bench.inbox.register(turn_of(refund(), request_id=request_id))
+    await postgres_bench.inbox.register(turn_of(refund(amount=1), request_id=request_id))
+    wanted = select(verdicts).where(verdicts.c.request_id == request_id, verdicts.c.code == "idempotency_conflict")
+    (trace,) = await postgres_bench.rows(wanted)
+    assert (trace.layer, trace.operation_id) == ("schema", None)
+    assert first.operation_id is not None

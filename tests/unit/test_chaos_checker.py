@@ -1,6 +1,7 @@
 """The judge of the chaos runs finds what is planted, and finds nothing where nothing is."""
 
 import copy
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.chaos.checker import check
-from tests.chaos.evidence import Answer, Asked, Evidence, Row, Said, kept
-from tests.chaos.findings import DUPLICATE, FORBIDDEN, LOST, STUCK, WRONG
+from tests.chaos.evidence import Answer, Asked, Audit, Evidence, Resolved, Row, Said, Wish, kept
+from tests.chaos.findings import BROKEN, DUPLICATE, ENDS, FORBIDDEN, LOST, STUCK, WRONG
 
 Told = dict[str, Any]
 
@@ -18,6 +19,19 @@ DENIED = Asked("call-2", ("r-2",), "tenant-a", "refund_payment", "keyed", "O-2",
 CREDIT = Asked("call-3", ("r-3",), "tenant-a", "credit_account", "fenced", "CA-3", 1_003, approvers=0)
 READ = Asked("call-4", ("r-4",), "tenant-a", "get_order", "read", "O-4", 50_004, approvers=0)
 FOREIGN = Asked("call-5", ("r-5",), "tenant-b", "refund_payment", "keyed", "O-5", 50_005, approvers=1, allowed=False)
+BATCH = Asked(
+    "call-6", ("r-6",), "tenant-a", "credit_accounts", "batch", "B-3", 10_006, approvers=1, items=("B-1", "B-2", "B-3")
+)
+FOUND = Asked("call-7", ("r-7",), "tenant-a", "refund_payment", "keyed", "O-7", 50_007, approvers=1)
+GIVEN_UP = Asked("call-8", ("r-8",), "tenant-a", "refund_payment", "keyed", "O-8", 50_008, approvers=1)
+CANCELLED = Asked("call-9", ("r-9",), "tenant-a", "refund_payment", "keyed", "O-9", 50_009, approvers=1)
+
+PARTIAL: dict[str, Any] = {
+    "outcome": "partial",
+    "succeeded": ["B-1", "B-2"],
+    "failed": [{"item": "B-3", "code": "account_closed"}],
+    "unconfirmed": [],
+}
 
 SUCCESS = {"refund_id": "rf-1", "order_id": "O-1", "amount": 50_001, "currency": "KRW"}
 
@@ -43,7 +57,8 @@ def operation(operation_id: str, state: str, code: str | None = None, tool: str 
         "state": state,
         "code": code,
         "tool": tool,
-        "writes": tool in ("refund_payment", "credit_account"),
+        "reference": None,
+        "writes": tool in ("refund_payment", "credit_account", "credit_accounts"),
     }
 
 
@@ -62,18 +77,42 @@ def order(target: str, refunded: int) -> tuple[Row, Row]:
     return {"order_id": target, "payment_id": f"pay-{target}"}, {"payment_id": f"pay-{target}", "refunded": refunded}
 
 
+def claim(operation_id: str, item: str = "", *, uncertain: bool = False) -> Row:
+    return {"operation_id": operation_id, "item": item, "generation": 1, "uncertain": uncertain}
+
+
+def entry(operation_id: str, account: str, amount: int, item: str = "") -> Row:
+    return {
+        "entry_id": f"cr-{account[-1]}",
+        "operation_id": operation_id,
+        "item": item,
+        "account_id": account,
+        "minor_units": amount,
+        "currency": "KRW",
+    }
+
+
+def wish(operation_id: str, told: str, state: str, code: str = "", *, at: float = 3.0) -> Wish:
+    standing: Told = {"state": state, "final": state in ENDS, "cancellation": {"code": told}}
+    if code:
+        standing["error"] = {"code": code}
+    return Wish(operation_id, f"call-{operation_id[-1]}", "asked", "api", at, at + 0.5, 200, standing)
+
+
 @pytest.fixture
 def clean() -> Evidence:
     """One act of each kind, each ended as it should."""
     made = result("call-1", "op-1", "succeeded", data=SUCCESS)
     credit = {"entry_id": "cr-3", "account_id": "CA-3", "amount": 1_003, "currency": "KRW"}
     read = {"order_id": "O-4", "paid": 200_000}
-    orders, payments = zip(order("O-1", 50_001), order("O-2", 0), order("O-4", 0), order("O-5", 0), strict=True)
-    entry = {"entry_id": "cr-3", "operation_id": "op-3", "account_id": "CA-3", "minor_units": 1_003, "currency": "KRW"}
-    states = {"op-1": "succeeded", "op-3": "succeeded"}
+    sums = {"O-1": 50_001, "O-2": 0, "O-4": 0, "O-5": 0, "O-7": 50_007, "O-8": 50_008, "O-9": 0}
+    orders, payments = zip(*(order(target, refunded) for target, refunded in sums.items()), strict=True)
+    given_up = failed("call-8", "op-8", "outcome_abandoned")
+    given_up["error"]["kind"] = "unconfirmed"
+    sent = ("op-1", "op-3", "op-7", "op-8")
     return Evidence(
         seed=7,
-        acts=(REFUND, DENIED, CREDIT, READ, FOREIGN),
+        acts=(REFUND, DENIED, CREDIT, READ, FOREIGN, BATCH, FOUND, GIVEN_UP, CANCELLED),
         answers=(
             answer("r-1", failed("call-1", "op-1", "approval_required", final=False)),
             answer("r-1", made, at=5.0, how="final"),
@@ -81,9 +120,26 @@ def clean() -> Evidence:
             answer("r-3", result("call-3", "op-3", "succeeded", data=credit)),
             answer("r-4", result("call-4", "op-4", "succeeded", data=read)),
             answer("r-5", failed("call-5", "op-5", "not_found")),
+            answer("r-6", result("call-6", "op-6", "succeeded", data=PARTIAL)),
+            answer("r-7", result("call-7", "op-7", "succeeded", data={"reference": "rf-7"})),
+            answer("r-8", given_up),
+            answer("r-9", failed("call-9", "op-9", "canceled")),
             answer("r-1", failed("call-1", None, "idempotency_conflict"), at=2.0, how="tampered"),
         ),
-        said=(Said("op-1", "ap-1", "approver-1", "approve", 200), Said("op-2", "ap-2", "approver-1", "deny", 200)),
+        said=(
+            Said("op-1", "ap-1", "approver-1", "approve", 200),
+            Said("op-2", "ap-2", "approver-1", "deny", 200),
+            *(Said(f"op-{each}", f"ap-{each}", "approver-1", "approve", 200) for each in (6, 7, 8)),
+        ),
+        wishes=(
+            wish("op-9", "canceled", "failed_terminal", "canceled"),
+            wish("op-1", "cancel_too_late", "succeeded", at=9.0),
+        ),
+        resolved=(
+            Resolved("op-7", "operator-1", "happened", "rf-7", 200),
+            Resolved("op-8", "operator-1", "abandoned", "", 200),
+        ),
+        audits=(Audit("at the end", 0, "verify: sound, 9 operations, 0 in manual review"),),
         tables={
             "operations": [
                 operation("op-1", "succeeded"),
@@ -91,34 +147,51 @@ def clean() -> Evidence:
                 operation("op-3", "succeeded", tool="credit_account"),
                 operation("op-4", "succeeded", tool="get_order"),
                 operation("op-5", "failed_terminal", "not_found"),
+                operation("op-6", "succeeded", tool="credit_accounts") | {"result": json.dumps(PARTIAL)},
+                operation("op-7", "succeeded") | {"reference": "rf-7"},
+                operation("op-8", "failed_terminal", "outcome_abandoned"),
+                operation("op-9", "failed_terminal", "canceled"),
             ],
             "calls": [
                 {"operation_id": f"op-{number}", "request_id": f"r-{number}", "call_id": f"call-{number}"}
-                for number in range(1, 6)
+                for number in range(1, 10)
             ],
             "approvals": [
                 {"operation_id": "op-1", "approval_id": "ap-1", "state": "consumed"},
                 {"operation_id": "op-2", "approval_id": "ap-2", "state": "denied"},
+                *({"operation_id": f"op-{n}", "approval_id": f"ap-{n}", "state": "consumed"} for n in (6, 7, 8)),
+                {"operation_id": "op-9", "approval_id": "ap-9", "state": "void"},
             ],
-            "claims": [{"operation_id": each, "generation": 1, "uncertain": False} for each in states],
-            "handler_calls": [{"operation_id": each} for each in states],
-            "refunds": [refund(1, "op-1", "O-1", 50_001)],
+            "claims": [claim(each) for each in sent] + [claim("op-6", each) for each in BATCH.items],
+            "handler_calls": [{"operation_id": each} for each in sent],
+            "resolutions": [
+                {"operation_id": "op-7", "finding": "happened", "operator": "operator-1"},
+                {"operation_id": "op-8", "finding": "abandoned", "operator": "operator-1"},
+            ],
+            "refunds": [
+                refund(1, "op-1", "O-1", 50_001),
+                refund(7, "op-7", "O-7", 50_007),
+                refund(8, "op-8", "O-8", 50_008),
+            ],
             "posts": [{"client_reference": "op-1", "idempotency_key": "key-op-1"}],
             "orders": list(orders),
             "payments": list(payments),
-            "ledger_entries": [entry],
-            "ledger_accounts": [{"account_id": "CA-3", "balance": 1_003}],
+            "ledger_entries": [
+                entry("op-3", "CA-3", 1_003),
+                entry("op-6", "B-1", 10_006, "B-1"),
+                entry("op-6", "B-2", 10_006, "B-2"),
+            ],
+            "ledger_accounts": [
+                {"account_id": account, "balance": balance}
+                for account, balance in {"CA-3": 1_003, "B-1": 10_006, "B-2": 10_006, "B-3": 0}.items()
+            ],
         },
-        workflows={f"op-{number}": ["COMPLETED"] for number in (1, 2, 3, 5)},
+        workflows={f"op-{number}": ["COMPLETED"] for number in (1, 2, 3, 5, 6, 7, 8, 9)},
     )
 
 
 def with_rows(evidence: Evidence, table: str, *rows: Row) -> Evidence:
     return replace(evidence, tables={**evidence.tables, table: [*evidence.rows(table), *rows]})
-
-
-def without_rows(evidence: Evidence, table: str) -> Evidence:
-    return replace(evidence, tables={**evidence.tables, table: []})
 
 
 def with_change(evidence: Evidence, table: str, place: int, **changes: Any) -> Evidence:
@@ -138,14 +211,14 @@ def kinds(evidence: Evidence) -> set[str]:
 def test_clean_evidence_passes(clean: Evidence) -> None:
     verdict = check(clean)
     assert verdict.findings == ()
-    assert verdict.histogram == {0: 2, 1: 2}
-    assert verdict.sentence == "faults: 5 operations, 0 duplicates, 0 lost, 0 wrong answers, 0 in manual review, seed 7"
+    assert (verdict.histogram, verdict.items) == ({0: 3, 1: 4}, {0: 1, 1: 2})
+    assert verdict.sentence == "faults: 9 operations, 0 duplicates, 0 lost, 0 wrong answers, 0 in manual review, seed 7"
 
 
 def test_a_double_refund_is_found_even_under_two_operations(clean: Evidence) -> None:
     twice = with_rows(clean, "refunds", refund(2, "op-9", "O-1", 50_001))
     assert DUPLICATE in kinds(twice)
-    assert check(twice).histogram == {0: 2, 1: 1, 2: 1}
+    assert check(twice).histogram == {0: 3, 1: 3, 2: 1}
 
 
 def test_a_double_refund_of_one_operation_is_found(clean: Evidence) -> None:
@@ -162,7 +235,8 @@ def test_a_total_that_its_effects_do_not_explain_is_found(clean: Evidence) -> No
 
 
 def test_a_lost_refund_is_found(clean: Evidence) -> None:
-    lost = with_change(without_rows(clean, "refunds"), "payments", 0, refunded=0)
+    left = [row for row in clean.rows("refunds") if row["client_reference"] != "op-1"]
+    lost = with_change(replace(clean, tables={**clean.tables, "refunds": left}), "payments", 0, refunded=0)
     assert kinds(lost) == {LOST}
     assert "1 lost" not in check(clean).sentence
     assert "2 lost" in check(lost).sentence
@@ -275,9 +349,11 @@ def test_manual_review_with_a_reason_is_no_fault_and_is_counted(clean: Evidence)
     waiting = answer("r-2", failed("call-2", "op-2", "reconciliation_pending", final=False), at=9.0)
     answers = tuple(each for each in clean.answers if each.request_id != "r-2")
     asked = replace(with_change(clean, "operations", 1, state="manual_review", code=None), answers=(*answers, waiting))
-    verdict = check(with_rows(asked, "claims", {"operation_id": "op-2", "generation": 1, "uncertain": True}))
+    doubtful = with_rows(asked, "claims", claim("op-2", uncertain=True))
+    assert kinds(doubtful) == {STUCK}
+    verdict = check(with_rows(doubtful, "reasons", {"operation_id": "op-2", "why": "lookup_failed"}))
     assert verdict.findings == ()
-    assert verdict.in_manual_review == ("op-2",)
+    assert verdict.in_manual_review == {"op-2": "lookup_failed"}
 
 
 def test_a_workflow_that_did_not_close_is_found(clean: Evidence) -> None:
@@ -289,3 +365,169 @@ def test_a_workflow_that_did_not_close_is_found(clean: Evidence) -> None:
 def test_evidence_that_was_kept_is_judged_alike(clean: Evidence, tmp_path: Path) -> None:
     clean.keep(tmp_path / "evidence.json")
     assert check(kept(tmp_path / "evidence.json")) == check(clean)
+
+
+# -- batches
+
+
+def with_batch(evidence: Evidence, *, stored: bool = True, **lists: Any) -> Evidence:
+    """With that told of the batch, and stored unless only the caller was told so."""
+    data = {**PARTIAL, **lists}
+    answers = tuple(each for each in evidence.answers if each.request_id != "r-6")
+    told = replace(evidence, answers=(*answers, answer("r-6", result("call-6", "op-6", "succeeded", data=data))))
+    return with_change(told, "operations", 5, result=json.dumps(data)) if stored else told
+
+
+def with_credit(evidence: Evidence, account: str, operation_id: str = "op-6", amount: int = 10_006) -> Evidence:
+    more = with_rows(evidence, "ledger_entries", entry(operation_id, account, amount, account))
+    accounts = [
+        row | {"balance": row["balance"] + amount * (row["account_id"] == account)}
+        for row in evidence.rows("ledger_accounts")
+    ]
+    return replace(more, tables={**more.tables, "ledger_accounts": accounts})
+
+
+def test_a_second_effect_of_one_item_is_found(clean: Evidence) -> None:
+    twice = with_credit(clean, "B-1")
+    assert kinds(twice) == {DUPLICATE}
+    assert check(twice).items == {0: 1, 1: 1, 2: 1}
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_an_item_that_is_told_as_done_and_has_no_effect_is_found(clean: Evidence, stored: bool) -> None:
+    done = with_batch(clean, stored=stored, outcome="complete", succeeded=["B-1", "B-2", "B-3"], failed=[])
+    assert LOST in kinds(done)
+
+
+def test_an_item_that_is_told_as_failed_and_has_an_effect_is_found(clean: Evidence) -> None:
+    assert kinds(with_credit(clean, "B-3")) == {WRONG}
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        {"failed": [], "outcome": "complete"},
+        {"succeeded": ["B-1", "B-2", "B-3"]},
+        {"succeeded": ["B-1", "B-2", "B-2"]},
+        {"unconfirmed": ["B-3"]},
+        {"outcome": "complete"},
+        {"failed": [], "unconfirmed": ["B-3"]},
+    ],
+)
+def test_an_answer_that_does_not_hold_each_item_once_and_truly_is_found(clean: Evidence, lists: Told) -> None:
+    assert WRONG in kinds(with_batch(clean, **lists))
+
+
+def test_a_credit_to_an_account_that_the_batch_does_not_name_is_found(clean: Evidence) -> None:
+    other = with_rows(clean, "ledger_accounts", {"account_id": "B-9", "balance": 0})
+    assert kinds(with_credit(other, "B-9")) == {FORBIDDEN}
+
+
+def test_a_credit_under_another_items_name_is_found(clean: Evidence) -> None:
+    assert FORBIDDEN in kinds(with_change(clean, "ledger_entries", 1, item="B-3"))
+
+
+def test_a_credit_of_a_batch_that_was_denied_is_found(clean: Evidence) -> None:
+    assert kinds(with_change(clean, "approvals", 2, state="denied")) == {FORBIDDEN}
+
+
+def test_a_batch_that_failed_as_a_whole_and_has_an_effect_is_found(clean: Evidence) -> None:
+    assert LOST in kinds(with_change(clean, "operations", 5, state="failed_terminal", code="batch_failed"))
+
+
+# -- callers who cancel
+
+
+def with_wishes(evidence: Evidence, *more: Wish) -> Evidence:
+    return replace(evidence, wishes=(*evidence.wishes, *more))
+
+
+def test_an_effect_of_what_was_told_as_cancelled_is_found(clean: Evidence) -> None:
+    made = with_rows(with_change(clean, "payments", 6, refunded=50_009), "refunds", refund(9, "op-9", "O-9", 50_009))
+    assert {FORBIDDEN, LOST} <= kinds(made)
+
+
+def test_what_was_told_as_cancelled_and_ended_otherwise_is_found(clean: Evidence) -> None:
+    assert kinds(with_wishes(clean, wish("op-2", "canceled", "failed_terminal", "approval_denied"))) == {WRONG}
+
+
+def test_what_was_told_as_too_late_and_ended_as_cancelled_is_found(clean: Evidence) -> None:
+    late = wish("op-9", "cancel_too_late", "unconfirmed")
+    assert kinds(replace(clean, wishes=(late, *clean.wishes[1:]))) == {WRONG}
+
+
+def test_two_answers_to_one_wish_that_differ_are_found(clean: Evidence) -> None:
+    assert kinds(with_wishes(clean, wish("op-1", "canceled", "succeeded", at=1.0))) >= {WRONG, FORBIDDEN}
+
+
+def test_a_wish_that_is_undecided_again_is_found(clean: Evidence) -> None:
+    undecided = wish("op-1", "cancel_pending", "started", at=12.0)
+    assert kinds(with_wishes(clean, undecided)) == {WRONG}
+    assert kinds(with_wishes(clean, replace(undecided, sent=2.0))) == set()
+
+
+def test_an_end_that_is_told_to_a_wish_and_is_not_stored_is_found(clean: Evidence) -> None:
+    assert kinds(with_wishes(clean, wish("op-1", "cancel_too_late", "failed_terminal", "expired"))) == {WRONG}
+
+
+def test_a_wish_on_something_that_is_gone_is_found(clean: Evidence) -> None:
+    assert kinds(with_wishes(clean, replace(wish("op-1", "", "succeeded"), status=404, told={}))) == {LOST}
+
+
+def test_a_wish_that_met_no_door_is_no_fault(clean: Evidence) -> None:
+    unheard = replace(wish("op-1", "", "succeeded"), told={})
+    assert kinds(with_wishes(clean, replace(unheard, status=None), replace(unheard, status=503))) == set()
+
+
+def test_what_ended_as_cancelled_and_nobody_has_cancelled_is_found(clean: Evidence) -> None:
+    assert kinds(replace(clean, wishes=clean.wishes[1:])) == {WRONG}
+
+
+# -- operators
+
+
+def test_what_an_operator_found_and_ended_otherwise_is_found(clean: Evidence) -> None:
+    assert kinds(with_change(clean, "operations", 6, reference="rf-6")) == {WRONG}
+    other = replace(clean.resolved[0], finding="did_not_happen", reference="")
+    assert FORBIDDEN in kinds(replace(clean, resolved=(other, clean.resolved[1])))
+
+
+def test_a_second_effect_after_an_operators_word_is_found(clean: Evidence) -> None:
+    assert DUPLICATE in kinds(with_rows(clean, "refunds", refund(17, "op-7", "O-7", 50_007)))
+
+
+def test_what_was_given_up_without_an_operators_word_is_found(clean: Evidence) -> None:
+    assert WRONG in kinds(replace(clean, resolved=clean.resolved[:1]))
+
+
+def test_what_was_given_up_and_is_told_as_undone_is_found(clean: Evidence) -> None:
+    undone = failed("call-8", "op-8", "outcome_abandoned")
+    undone["error"]["kind"] = "refused"
+    answers = tuple(each for each in clean.answers if each.request_id != "r-8")
+    assert kinds(replace(clean, answers=(*answers, answer("r-8", undone)))) == {WRONG}
+
+
+def test_what_an_operator_gave_up_and_ended_otherwise_is_found(clean: Evidence) -> None:
+    assert WRONG in kinds(with_change(clean, "operations", 7, state="succeeded", code=None))
+
+
+def test_an_operators_word_of_which_nothing_came_is_found(clean: Evidence) -> None:
+    open_still = with_change(clean, "operations", 7, state="manual_review", code=None)
+    assert STUCK in kinds(open_still)
+
+
+def test_a_word_on_record_that_nobody_gave_is_found(clean: Evidence) -> None:
+    forged = {"operation_id": "op-1", "finding": "happened", "operator": "operator-1"}
+    assert kinds(with_rows(clean, "resolutions", forged)) == {FORBIDDEN}
+
+
+# -- the executor's own audit
+
+
+def test_a_broken_invariant_is_found(clean: Evidence) -> None:
+    broken = Audit("at the end", 1, "verify: BROKEN: half ended operations (1)", ("half_ended_operations: op-1",))
+    assert kinds(replace(clean, audits=(broken,))) == {BROKEN}
+
+
+def test_an_audit_that_could_not_look_is_found(clean: Evidence) -> None:
+    assert kinds(replace(clean, audits=(Audit("at the end", 2, "The database does not answer."),))) == {BROKEN}
