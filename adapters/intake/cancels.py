@@ -1,4 +1,4 @@
-"""A caller takes an operation back. It stops as long as nothing was sent; afterwards the wish changes nothing."""
+"""A caller takes an operation back. It stops as long as nothing has happened; what has happened stays so."""
 
 from dataclasses import dataclass
 
@@ -34,12 +34,12 @@ class Cancels:
 
 
 def _decided(standing: Standing) -> bool:
-    return _code(standing) != PENDING
+    # What is uncertain stays so for longer than anybody waits here.
+    return _code(standing) != PENDING or standing.state in (State.UNCONFIRMED, State.MANUAL_REVIEW)
 
 
 def _code(standing: Standing) -> str:
     if standing.code == CANCELED:
         return CANCELED
-    # Begun is not sent: the claim may be taken and its send still be stopped.
-    may_still_stop = standing.state in (State.PROPOSED, State.AWAITING_APPROVAL, State.STARTED)
-    return PENDING if may_still_stop and standing.state not in ENDS else TOO_LATE
+    # Begun is not sent, and sent is not happened: what is proven absent is not sent again.
+    return TOO_LATE if standing.state in ENDS else PENDING

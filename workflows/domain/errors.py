@@ -160,11 +160,11 @@ ERRORS: dict[str, ErrorEntry] = {
     ),
     "batch_failed": ErrorEntry(_R, _A.ASK_USER, "Nothing of it was done; the items failed for different reasons."),
     # ── ends that come from outside ──
-    "canceled": ErrorEntry(_R, _A.DO_NOT_RETRY, "It was cancelled before anything was sent; nothing happened."),
+    "canceled": ErrorEntry(_R, _A.DO_NOT_RETRY, "It was cancelled before it happened; nothing happened."),
     "cancel_too_late": ErrorEntry(
         _U,
         _A.WAIT_AND_QUERY,
-        "It was sent before it was cancelled; its true outcome is told as ever. Do not issue it again.",
+        "It had ended before it was cancelled; its true outcome is told as ever. Do not issue it again.",
         retryable=True,
     ),
     "cancel_pending": ErrorEntry(
