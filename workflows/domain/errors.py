@@ -162,10 +162,7 @@ ERRORS: dict[str, ErrorEntry] = {
     # ── ends that come from outside ──
     "canceled": ErrorEntry(_R, _A.DO_NOT_RETRY, "It was cancelled before it happened; nothing happened."),
     "cancel_too_late": ErrorEntry(
-        _U,
-        _A.WAIT_AND_QUERY,
-        "It had ended before it was cancelled; its true outcome is told as ever. Do not issue it again.",
-        retryable=True,
+        _R, _A.DO_NOT_RETRY, "It had ended before it was cancelled, and stays as it ended; this wish changed nothing."
     ),
     "cancel_pending": ErrorEntry(
         _U,
