@@ -72,6 +72,8 @@ async def look(
             raise
         return Look((*verdicts, verdict_of(refused)))
     left_out = inspection.refused if only is not None else {}
+    if inspection.refusal is not None and inspection.refusal.layer is Layer.AUTHORIZATION and not left_out:
+        return Look((*verdicts, inspection.refusal))
     business = Verdict(Layer.BUSINESS) if left_out else inspection.refusal or Verdict(Layer.BUSINESS)
     why = None
     if business.passed:

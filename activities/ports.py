@@ -124,13 +124,14 @@ class Claims(Protocol):
         """
 
     async def conclude_by_evidence(
-        self, operation_id: str, seen_generation: int, effect: Effect, item: str = ""
+        self, operation_id: str, seen_generation: int, effect: Effect, item: str = "", *, found: bool = True
     ) -> None:
-        """Record what was found at the downstream, over any owner, one generation up; a second time changes nothing.
+        """Record an outcome over any owner, one generation up; a second time changes nothing.
+
+        `found`: the downstream itself has shown it. What has happened is then true whoever holds the claim.
 
         Raises:
-            StaleGeneration: the claim has been taken since the evidence was read, and the effect is not `APPLIED`. What
-                has happened is true whoever holds the claim; that nothing has is not.
+            StaleGeneration: the claim has been taken since it was looked at, and it is not an effect that was found.
         """
 
     async def abandon(self, operation_id: str, seen_generation: int, item: str = "") -> None:

@@ -65,7 +65,10 @@ class Read:
     async def _outcome(self, operation: Operation) -> Settlement:
         if operation.cancel_wanted:
             return Settlement.failed_with(Canceled.code)
-        tool = self._tools.reader(operation.tool)
+        try:
+            tool = self._tools.reader(operation.tool)
+        except CallRefused as gone:
+            return Settlement.failed_with(gone.code)
         verdicts = static_verdicts(operation, tool.contract, self._authorizer)
         refusal = first_refusal(verdicts)
         if refusal is not None and refusal.code is not None:

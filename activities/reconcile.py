@@ -3,7 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from secrets import SystemRandom
 
 import structlog
 from temporalio import activity
@@ -35,6 +37,12 @@ LOOKING_SECONDS = 15.0
 """After it no further item of a batch is looked up in this attempt."""
 
 
+LOOKS_AT_ONCE = 8
+
+SOME_WERE_LEFT_SECONDS = 60.0
+"""Pause while a person is asked about items of a batch and others could not be looked at for lack of time."""
+
+
 class Reconcile:
     """Looks at the downstream and says what is proven."""
 
@@ -50,12 +58,20 @@ class Reconcile:
             if not uncertain:
                 return _nothing_in_doubt(known)
             await self._operations.move(ref.operation_id, State.UNCONFIRMED)
-            operation, ends = await self._operations.load(ref.operation_id), time.monotonic() + LOOKING_SECONDS
-            parts = cache(lambda: Parts(self._tools.writer(operation.tool).contract, operation.arguments))
-            reports = [
-                await self._look_at(operation, parts, known[item]) for item in uncertain if time.monotonic() < ends
-            ]
-            return _most_pressing(reports, uncertain)
+            operation = await self._operations.load(ref.operation_id)
+            return _most_pressing(await self._look_at_all(operation, [known[item] for item in uncertain]), uncertain)
+
+    async def _look_at_all(self, operation: Operation, doubts: list[Evidence]) -> list[Report]:
+        """Look at as many as there is time for, several side by side; each time in another order, so all come up."""
+        ends, reports = time.monotonic() + LOOKING_SECONDS, list[Report]()
+        parts = cache(lambda: Parts(self._tools.writer(operation.tool).contract, operation.arguments))
+        SystemRandom().shuffle(doubts)
+        for start in range(0, len(doubts), LOOKS_AT_ONCE):
+            if time.monotonic() < ends:
+                reports += await asyncio.gather(
+                    *(self._look_at(operation, parts, each) for each in doubts[start : start + LOOKS_AT_ONCE])
+                )
+        return reports
 
     async def _look_at(self, operation: Operation, parts: Callable[[], Parts], evidence: Evidence) -> Report:
         try:
@@ -88,8 +104,11 @@ class Reconcile:
         except CallRefused:
             return Recovery().give_up_seconds
 
-    async def _on_record(self, operation: Operation, evidence: Evidence, found: Effect) -> Report:
-        await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, found, _item(evidence))
+    async def _on_record(
+        self, operation: Operation, evidence: Evidence, effect: Effect, *, found: bool = True
+    ) -> Report:
+        item = _item(evidence)
+        await self._claims.conclude_by_evidence(operation.operation_id, evidence.generation, effect, item, found=found)
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _send_again(self, operation: Operation, evidence: Evidence, most_sends: int) -> Report:
@@ -106,14 +125,13 @@ class Reconcile:
     ) -> Report:
         """Act on the word that an operator has given; without one look again later, and in time ask for one."""
         word = await self._resolutions.given(operation.operation_id, evidence.generation, _item(evidence))
-        if word is None or (found is not None and word.finding is Finding.DID_NOT_HAPPEN):
-            # What the downstream has taken and not finished is not undone by saying so.
+        if word is None or _is_outranked(word, found):
             return await self._look_later(operation, evidence, give_up_seconds, why)
         return await self._resolve(operation, evidence, word)
 
     async def _resolve(self, operation: Operation, evidence: Evidence, word: Resolution) -> Report:
         if word.finding is Finding.HAPPENED:
-            return await self._on_record(operation, evidence, Effect.applied(word.reference, {}))
+            return await self._on_record(operation, evidence, Effect.applied(word.reference, {}), found=False)
         if word.finding is Finding.DID_NOT_HAPPEN:
             # The word counts for one more send, whatever the budget.
             await self._claims.prove_absent(operation.operation_id, evidence.generation, _item(evidence))
@@ -134,6 +152,13 @@ def _item(evidence: Evidence) -> str:
     return evidence.dispatch.item
 
 
+def _is_outranked(word: Resolution, found: Effect | None) -> bool:
+    """Whether the downstream speaks against the word: it has taken the act, or says itself that it is not finished."""
+    if found is None or word.finding is Finding.ABANDONED:
+        return False
+    return word.finding is Finding.DID_NOT_HAPPEN or found.code is None
+
+
 def _nothing_in_doubt(known: Mapping[str, Evidence]) -> Report:
     """Nothing that was sent is uncertain, so there is nothing to find out: it is concluded, or the gate looks again."""
     if not known:
@@ -150,12 +175,14 @@ def _most_pressing(reports: Sequence[Report], uncertain: Sequence[str]) -> Repor
     """What is to be done next of what several items need; that of an operation with one effect as it is."""
     if list(uncertain) == [""]:
         return reports[0]
-    if len(reports) < len(uncertain):
-        return Report(Step.RECONCILE, "reconciliation_pending", 1.0)
     later = [report for report in reports if report.step is Step.RECONCILE]
     if len(later) < len(reports) or not later:
         # Something has been found out; there may be items that were never sent, which is for the gate to see.
         return Report(Step.SEND_AGAIN, "batch_goes_on", generation=max(report.generation for report in reports))
     # A person is asked once there is nothing left that time alone may tell.
     patient = [report for report in later if not report.needs_person]
-    return min(patient or later, key=lambda report: report.pause_seconds)
+    next_look = min(patient or later, key=lambda report: report.pause_seconds)
+    if len(reports) < len(uncertain):
+        pause = SOME_WERE_LEFT_SECONDS if next_look.needs_person else 1.0
+        return replace(next_look, pause_seconds=min(pause, next_look.pause_seconds))
+    return next_look

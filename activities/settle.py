@@ -16,7 +16,7 @@ from workflows.domain.batch import open_items, settlement_of, uncertain_items
 from workflows.domain.claim import Evidence
 from workflows.domain.effect import Effect, Outcome
 from workflows.domain.errors import CallRefused, EffectUncertain
-from workflows.domain.lifecycle import State
+from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation, Settlement
 from workflows.messages import Ending, SettleOrder
 
@@ -56,6 +56,9 @@ class Settle:
         if single is not None and single.effect is not None:
             # What happened outranks any refusal that came after it.
             return self._by_effect(operation, single.effect)
+        if code is None and operation.state not in ENDS:
+            # Nothing is on record and nobody has refused: this is no end.
+            raise EffectUncertain
         return Settlement.failed_with(code or "internal_error")
 
     def _items_of(self, operation: Operation, known: Mapping[str, Evidence]) -> Sequence[str]:

@@ -13,7 +13,7 @@ from workflows import contracts
 from workflows.domain.approval import ApprovalState, Binding, Clearance, Plea, Question
 from workflows.domain.arguments import validated
 from workflows.domain.authorization import Authorizer
-from workflows.domain.batch import open_items
+from workflows.domain.batch import open_items, uncertain_items
 from workflows.domain.contract import Contract
 from workflows.domain.errors import CallRefused, Canceled, StaleGeneration
 from workflows.domain.gate import Layer, Verdict
@@ -84,6 +84,9 @@ class Validate:
         if contract is not None and contract.batch is not None:
             items = open_items(contract.batch.ids(validated(contract, operation.arguments)), known)
             return frozenset(items) if items else NOTHING
+        if contract is None and any(known):
+            # The tool of a batch is gone or another one: what is uncertain is looked for, the rest is for the gate.
+            return NOTHING if uncertain_items(known) else None
         return None if known and all(evidence.may_be_sent for evidence in known.values()) else NOTHING
 
     def _contract_of(self, operation: Operation) -> Contract | None:

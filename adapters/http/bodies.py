@@ -1,5 +1,6 @@
 """Request bodies, read strictly: as bytes, once, into the model that the route declares."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -10,6 +11,9 @@ from adapters import strict_json
 from adapters.http.problems import Problem
 from workflows.domain.arguments import detail_of
 from workflows.domain.errors import Detail
+
+OPERATION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+"""What an operation's id can look like; anything else is absent without asking the database, which takes no NUL."""
 
 Body = TypeVar("Body", bound=BaseModel)
 

@@ -1,13 +1,12 @@
 """The agents' door over HTTP: hand in a model's response, get back the messages to append."""
 
-import re
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from adapters import strict_json
-from adapters.http.bodies import entries, read_body
+from adapters.http.bodies import OPERATION_ID, entries, read_body
 from adapters.http.identity import BearerIdentity
 from adapters.http.problems import Problem
 from adapters.intake.answers import told_of
@@ -26,9 +25,6 @@ LONGEST_WAIT = 60.0
 
 CANCEL_WAIT = 5.0
 """Seconds that a wish to cancel is given to take effect before the caller is answered."""
-
-OPERATION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
-"""What an operation's id can look like; anything else is absent without asking the database, which takes no NUL."""
 
 
 class TurnBody(BaseModel):

@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from adapters.http.bodies import read_body
+from adapters.http.bodies import OPERATION_ID, read_body
 from adapters.http.identity import BearerIdentity
 from adapters.http.problems import Problem
 from workflows.domain.errors import ERRORS, ResolutionRefused
@@ -14,6 +14,9 @@ from workflows.domain.resolution import Finding, Resolution
 
 LONGEST_BODY = 64 * 1024
 """Bytes."""
+
+MOST_GENERATIONS = 2**31 - 1
+"""What the store's column can hold."""
 
 STATUSES = {
     "not_found": 404,
@@ -33,7 +36,9 @@ class ResolutionBody(BaseModel):
     evidence: str = Field(max_length=4000, description="Where you looked and what you saw.")
     reference: str = Field("", max_length=200, description="The downstream's own id of the effect, if it happened.")
     item: str = Field("", max_length=200, description="The item of a batch that the word is about.")
-    generation: int = Field(ge=1, description="The claim's generation as it was shown to you.", examples=[1])
+    generation: int = Field(
+        ge=1, le=MOST_GENERATIONS, description="The claim's generation as it was shown to you.", examples=[1]
+    )
 
 
 class Resolver(Protocol):
@@ -59,6 +64,8 @@ class ResolutionDoor:
     async def resolve(self, request: Request, operation_id: str) -> Response:
         """Say what became of an effect that nobody else could find out; only an operator who is a person may."""
         operator = await self._caller(request)
+        if not OPERATION_ID.fullmatch(operation_id):
+            raise _problem("not_found")
         body = await read_body(request, ResolutionBody, LONGEST_BODY)
         word = Resolution(Finding(body.finding), body.evidence, body.reference, body.generation, body.item)
         try:

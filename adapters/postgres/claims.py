@@ -118,15 +118,15 @@ class PostgresClaims:
             await _change(connection, lapsed, values)
 
     async def conclude_by_evidence(
-        self, operation_id: str, seen_generation: int, effect: Effect, item: str = ""
+        self, operation_id: str, seen_generation: int, effect: Effect, item: str = "", *, found: bool = True
     ) -> None:
-        """Record what was found at the downstream, over any owner, one generation up; see the port."""
+        """Record an outcome, over any owner, one generation up; see the port."""
         async with self._database.transaction() as connection:
             operation = await locked(connection, operation_id)
             row = await _claim(connection, operation_id, item)
             if row is None or row.outcome is not None:
                 return
-            if row.generation != seen_generation and effect.outcome is not Outcome.APPLIED:
+            if row.generation != seen_generation and not (found and effect.outcome is Outcome.APPLIED):
                 raise StaleGeneration
             values = {**_recorded(effect), "generation": row.generation + 1, "owner": "evidence"}
             await _change(connection, _same(operation_id, item, row.generation), values)

@@ -42,6 +42,7 @@ class PostgresResolutions:
             if earlier is not None and (earlier.operator, _resolution(earlier)) == (operator.subject, word):
                 return wake
             _require_open(row, word)
+            await _require_own_reference(connection, row, operation_id, word)
             await _keep(connection, operator, operation_id, word)
             what = f"resolution.{word.finding.value}"
             await rows.tell(connection, row.tenant, operation_id, operator.subject, what, generation=word.generation)
@@ -70,6 +71,17 @@ def _require_open(row: Any, word: Resolution) -> None:
         raise ResolutionRefused("resolution_not_open")
     if row.generation != word.generation:
         raise ResolutionRefused("resolution_stale")
+
+
+async def _require_own_reference(connection: AsyncConnection, row: Any, operation_id: str, word: Resolution) -> None:
+    """One receipt proves one effect: a reference that another operation has is most likely mistyped."""
+    same = (
+        (operations.c.tenant == row.tenant) & (operations.c.tool == row.tool) & (claims.c.reference == word.reference)
+    )
+    others = same & (claims.c.operation_id != operation_id)
+    taken = select(claims.c.operation_id).join_from(claims, operations).where(others).limit(1)
+    if word.reference and (await connection.execute(taken)).one_or_none() is not None:
+        raise ResolutionRefused("resolution_reference_taken")
 
 
 async def _keep(connection: AsyncConnection, operator: Principal, operation_id: str, word: Resolution) -> None:

@@ -52,7 +52,7 @@ async def locked(connection: AsyncConnection, operation_id: str) -> Any:
 async def row_of(connection: AsyncConnection, operation_id: str, *, lock: bool = False) -> Any:
     """Return the operation's row; raises `CallRefused("not_found")`."""
     statement = select(operations, CANCEL_WANTED).where(operations.c.operation_id == operation_id)
-    row = (await connection.execute(statement.with_for_update() if lock else statement)).one_or_none()
+    row = (await connection.execute(statement.with_for_update(key_share=True) if lock else statement)).one_or_none()
     if row is None:
         raise CallRefused("not_found")
     return row

@@ -87,19 +87,12 @@ class CreditAccounts:
         self._ledger = ledger
 
     async def inspect(self, arguments: CreditsArguments, principal: Principal) -> Inspection:
-        """Look at all the accounts as they are now; one that is absent or another tenant's refuses the whole."""
-        accounts = await self._ledger.accounts([each.account_id for each in arguments.credits])
-        _require_own(arguments, accounts, principal)
-        monies: dict[str, Money] = {}
-        refused: dict[str, str] = {}
-        for each in arguments.credits:
-            try:
-                monies[each.account_id] = each.amount.money("/amount")
-                code = refusal(accounts[each.account_id], monies[each.account_id])
-            except CallRefused as unfit:
-                code = unfit.code
-            if code is not None:
-                refused[each.account_id] = code
+        """Look at all the accounts as they are now; another tenant's looks absent."""
+        found = await self._ledger.accounts([each.account_id for each in arguments.credits])
+        accounts = {name: account for name, account in found.items() if account.tenant == principal.tenant}
+        if not accounts:
+            raise CallRefused("not_found")
+        monies, refused = _monies_and_refusals(arguments, accounts)
         impact = _impact(arguments, accounts, monies, principal)
         if len({money.currency for money in monies.values()}) > 1:
             return Inspection(impact, Verdict(Layer.BUSINESS, "credit_currencies_differ"))
@@ -114,31 +107,46 @@ class CreditAccounts:
         return await self._ledger.find(_credit(arguments), dispatch)
 
 
-def _require_own(arguments: CreditsArguments, accounts: Mapping[str, Account], principal: Principal) -> None:
-    absent = [
-        Detail(f"/credits/{position}/account_id", "not_found", "an account of this shop")
-        for position, each in enumerate(arguments.credits)
-        if each.account_id not in accounts or accounts[each.account_id].tenant != principal.tenant
-    ]
-    if absent:
-        raise CallRefused("not_found", absent[:MOST_DETAILS])
+def _monies_and_refusals(
+    arguments: CreditsArguments, accounts: Mapping[str, Account]
+) -> tuple[dict[str, Money], dict[str, str]]:
+    """The amount of each account that is there, and the code of each that a rule is against."""
+    monies: dict[str, Money] = {}
+    refused: dict[str, str] = {}
+    for each in arguments.credits:
+        account = accounts.get(each.account_id)
+        if account is None:
+            refused[each.account_id] = "not_found"
+            continue
+        try:
+            monies[each.account_id] = each.amount.money("/amount")
+            code = refusal(account, monies[each.account_id])
+        except CallRefused as unfit:
+            code = unfit.code
+        if code is not None:
+            refused[each.account_id] = code
+    return monies, refused
 
 
 def _verdict(arguments: CreditsArguments, refused: Mapping[str, str]) -> Verdict | None:
+    """What is against the whole before it has begun. About accounts that are absent no rule speaks."""
     if not refused:
         return None
+    absent = "not_found" in refused.values()
     details = [
         Detail(f"/credits/{position}", refused[each.account_id], entry_of(refused[each.account_id]).meaning)
         for position, each in enumerate(arguments.credits)
-        if each.account_id in refused
+        if each.account_id in refused and (not absent or refused[each.account_id] == "not_found")
     ]
-    return Verdict(Layer.BUSINESS, details[0].code, tuple(details[:MOST_DETAILS]))
+    layer = Layer.AUTHORIZATION if absent else Layer.BUSINESS
+    return Verdict(layer, details[0].code, tuple(details[:MOST_DETAILS]))
 
 
 def _impact(
     arguments: CreditsArguments, accounts: Mapping[str, Account], monies: Mapping[str, Money], principal: Principal
 ) -> Impact:
-    items = tuple(Item(each.account_id, str(accounts[each.account_id].version)) for each in arguments.credits)
+    own = [each.account_id for each in arguments.credits if each.account_id in accounts]
+    items = tuple(Item(account, str(accounts[account].version)) for account in own)
     total = sum(money.minor_units for money in monies.values())
     currency = next((money.currency for money in monies.values()), "")
     return Impact(

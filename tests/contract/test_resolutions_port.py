@@ -10,6 +10,7 @@ from adapters.postgres.engine import Database
 from adapters.postgres.resolutions import PostgresResolutions
 from tests.support.acts import ATTEMPT_SECONDS, claimed
 from tests.support.benches import OPERATOR, Bench, PostgresBench
+from tests.support.proposals import fresh
 from workflows.domain.claim import Claim
 from workflows.domain.effect import ABANDONED, Effect, Outcome
 from workflows.domain.errors import ResolutionRefused, StaleGeneration
@@ -17,7 +18,7 @@ from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Finding, Resolution
 
-HAPPENED = Resolution(Finding.HAPPENED, "The provider's support confirms it, case 17.", "rf-204", generation=1)
+HAPPENED = Resolution(Finding.HAPPENED, "The provider's support confirms it, case 17.", fresh("rf"), generation=1)
 ABSENT = replace(HAPPENED, finding=Finding.DID_NOT_HAPPEN, reference="")
 
 
@@ -63,6 +64,13 @@ async def test_what_was_proven_absent_meanwhile_is_not_abandoned(bench: Bench) -
     await bench.claims.prove_absent(claim.operation_id, 1)
     with pytest.raises(StaleGeneration):
         await bench.claims.abandon(claim.operation_id, 2)
+
+
+async def test_what_a_word_says_is_not_recorded_on_a_later_state_of_the_claim(bench: Bench) -> None:
+    claim = await in_review(bench)
+    await bench.claims.prove_absent(claim.operation_id, 1)
+    with pytest.raises(StaleGeneration):
+        await bench.claims.conclude_by_evidence(claim.operation_id, 1, Effect.applied("rf-204", {}), found=False)
 
 
 # -- who may give it, and when
@@ -148,3 +156,12 @@ async def test_of_two_operators_at_once_one_counts_and_the_other_is_told(
     (refused,) = [each for each in told if isinstance(each, ResolutionRefused)]
     assert refused.code == "resolution_already_given"
     assert sum(isinstance(each, Wake) for each in told) == 1
+
+
+async def test_one_receipt_does_not_prove_two_effects(
+    postgres_bench: PostgresBench, words: PostgresResolutions
+) -> None:
+    receipt = fresh("rf")
+    first, second = await in_review(postgres_bench), await in_review(postgres_bench)
+    await postgres_bench.claims.conclude_by_evidence(first.operation_id, 1, Effect.applied(receipt, {}))
+    assert await code_of(words, second, replace(HAPPENED, reference=receipt)) == "resolution_reference_taken"

@@ -95,12 +95,12 @@ class MemoryClaims:
         held.owner, held.generation, held.uncertain = "evidence", seen_generation + 1, False
 
     async def conclude_by_evidence(
-        self, operation_id: str, seen_generation: int, effect: Effect, item: str = ""
+        self, operation_id: str, seen_generation: int, effect: Effect, item: str = "", *, found: bool = True
     ) -> None:
         held = self._world.claims.get(key_of(operation_id, item))
         if held is None or held.effect is not None:
             return
-        if held.generation != seen_generation and effect.outcome is not Outcome.APPLIED:
+        if held.generation != seen_generation and not (found and effect.outcome is Outcome.APPLIED):
             raise StaleGeneration
         held.owner, held.generation = "evidence", held.generation + 1
         self._record(held, effect)

@@ -209,6 +209,22 @@ async def test_an_account_that_closes_meanwhile_is_left_out_and_the_others_get_t
     assert first in data["succeeded"]
 
 
+async def test_an_account_that_goes_to_another_shop_meanwhile_stops_nobody_else(
+    onceward: Onceward, books: LedgerAdmin
+) -> None:
+    run = await proposed(onceward, books, await opened(books, 12))
+    moving = run.accounts[11]
+    async with held(onceward, *run.accounts[1:]):
+        await run.approve()
+        await until(lambda: given(run), lambda number: number == 1)
+        await onceward.stack.kill("worker")
+    await books.change(moving, tenant="tenant-b")
+    await onceward.stack.start("worker")
+    data = (await run.result(within=120))["data"]
+    assert [(each["item"], each["code"]) for each in data["failed"]] == [(moving, "not_found")]
+    assert (await run.credits()) == {account: int(account != moving) for account in run.accounts}
+
+
 async def test_a_new_call_for_those_that_failed_touches_only_them(onceward: Onceward, books: LedgerAdmin) -> None:
     run = await proposed(onceward, books, await opened(books, 3))
     await run.approve()

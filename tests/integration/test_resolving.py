@@ -41,7 +41,12 @@ class Review:
 
     async def tell(self, token: str, **changes: Any) -> httpx2.Response:
         """An operator's word over HTTP."""
-        word: Json = {"finding": "happened", "evidence": EVIDENCE, "reference": "rf-1", "generation": self.generation}
+        word: Json = {
+            "finding": "happened",
+            "evidence": EVIDENCE,
+            "reference": f"rf-{self.refund.operation_id}",
+            "generation": self.generation,
+        }
         path = f"/v1/operations/{self.refund.operation_id}/resolution"
         headers = {"Authorization": f"Bearer {token}"}
         return await self.onceward.door.post(path, json=word | changes, headers=headers)
@@ -159,6 +164,8 @@ async def test_a_companys_own_back_office_resolves_over_http(onceward: Onceward)
         ({}, {"evidence": ""}, 422, "resolution_evidence_required"),
         ({}, {"reference": ""}, 422, "resolution_reference_required"),
         ({}, {"finding": "perhaps"}, 422, "invalid_request"),
+        ({}, {"generation": 2**31}, 422, "invalid_request"),
+        ({}, {"generation": 10**300}, 422, "invalid_request"),
         ({}, {"approved": True}, 422, "invalid_request"),
     ],
 )
@@ -169,6 +176,14 @@ async def test_who_may_not_and_what_does_not_fit_is_refused_and_changes_nothing(
     answer = await review.tell(operator(onceward, **who), **changes)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert await onceward.state(review.refund.operation_id) == "manual_review"
+
+
+@pytest.mark.parametrize("name", ["%00", "a%00b", "x" * 200])
+async def test_an_odd_name_is_absent(onceward: Onceward, name: str) -> None:
+    word = {"finding": "abandoned", "evidence": EVIDENCE, "generation": 1}
+    headers = {"Authorization": f"Bearer {operator(onceward)}"}
+    answer = await onceward.door.post(f"/v1/operations/{name}/resolution", json=word, headers=headers)
+    assert answer.status_code == 404
 
 
 async def test_nobody_resolves_what_nobody_is_asked_about(onceward: Onceward) -> None:

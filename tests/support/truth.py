@@ -16,7 +16,7 @@ POLICIES = {
         Policy("calm", {"KRW": UNLIMITED}, {"KRW": UNLIMITED}, {"KRW": UNLIMITED}),
         Policy("strict"),
         Policy("in pairs", two_approvers_above={"KRW": 10_000}),
-        Policy("thrifty", {"KRW": 20_000}, {"KRW": 25_000}, {"KRW": 30_000}),
+        Policy("thrifty", {"KRW": 20_000}, {"KRW": 25_000}, {"KRW": 40_000}),
     )
 }
 

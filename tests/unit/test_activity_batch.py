@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
+from temporalio.exceptions import ApplicationError
 
+from activities import reconcile
 from tests.support.acts import cleared
 from tests.support.steps import LENIENT, STRICT, Stage, Till
 from workflows.domain.approval import Binding, Choice, Clearance
@@ -21,6 +23,7 @@ from workflows.messages import Report, Step
 
 IDS = ("a", "b", "c")
 SETTLED = 40.0
+AFTER_THE_LEASE, AFTER_GIVING_UP = 13.0, 901.0
 
 
 class Line(Arguments):
@@ -40,6 +43,8 @@ class Clerk(Till):
     versions: dict[str, str] = field(default_factory=lambda: dict.fromkeys(IDS, "1"))
     against: Mapping[str, str] = field(default_factory=dict)
     looked_at: list[tuple[str, ...]] = field(default_factory=list)
+    looked_up: list[str] = field(default_factory=list)
+    hours: "SlowHours | None" = None
 
     async def inspect(self, arguments: Any, principal: Principal) -> Inspection:
         items = tuple(Item(line.line_id, self.versions[line.line_id]) for line in arguments.lines)
@@ -56,6 +61,10 @@ class Clerk(Till):
 
     async def look_up(self, arguments: Any, dispatch: Dispatch) -> Effect | None:
         assert [line.line_id for line in arguments.lines] == [dispatch.item]
+        self.looked_up.append(dispatch.item)
+        if self.hours is not None:
+            self.hours.now += 1.0
+            raise TimeoutError
         return None
 
     @property
@@ -81,13 +90,14 @@ def contract_of(till: Till) -> Contract:
 UNASKED = replace(LENIENT, unasked_count=len(IDS))
 
 
-async def begun(policy: Policy = UNASKED, **clerk: Any) -> tuple[Stage, Clerk, Operation]:
-    """A batch of three that the gate has let pass."""
+async def begun(policy: Policy = UNASKED, ids: tuple[str, ...] = IDS, **clerk: Any) -> tuple[Stage, Clerk, Operation]:
+    """A batch that the gate has let pass."""
     stage = Stage(policy)
     hired = Clerk(contract_of(stage.till), **clerk)
+    hired.versions = dict.fromkeys(ids, "1")
     stage.plays(hired)
     operation = await cleared(stage)
-    arguments = {"order_id": "O-17", "lines": [{"line_id": item} for item in IDS]}
+    arguments = {"order_id": "O-17", "lines": [{"line_id": item} for item in ids]}
     operation = replace(operation, arguments=arguments, contract_hash=hired.contract.hash)
     operation = replace(operation, intent_hash=operation.meaning())
     kept = stage.world.kept(operation.operation_id)
@@ -251,3 +261,45 @@ async def test_a_pass_in_which_nothing_could_be_sent_is_followed_by_a_pause() ->
         await stage.claims.acquire(operation.operation_id, "another-worker", 12.0, item)
     report = await stage.apply(operation)
     assert (report.step, report.pause_seconds > 0) == (Step.SEND_AGAIN, True)
+
+
+async def test_a_begun_batch_whose_tool_is_gone_ends_with_what_was_done() -> None:
+    busy = Effect.rejected("rate_limited", retryable=True, retry_after_seconds=5.0)
+    stage, clerk, operation = await begun(does={"b": [busy]})
+    await stage.apply(operation)
+    stage.world.advance(AFTER_THE_LEASE)
+    clerk.contract = replace(clerk.contract, name="gone")
+
+    with pytest.raises(ApplicationError, match="unknown_tool"):
+        await stage.validate(operation)
+    told = await ended(stage, operation, "unknown_tool")
+    assert (told["state"], told["outcome"]) == ("succeeded", "partial")
+
+
+async def test_items_that_take_too_long_to_look_up_all_have_their_turn_and_reach_a_person(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = tuple(f"item-{number}" for number in range(30))
+    stage, clerk, operation = await begun(
+        replace(LENIENT, unasked_count=30), many, does={item: [Effect.unknown()] for item in many}
+    )
+    await stage.apply(operation)
+    stage.world.advance(AFTER_GIVING_UP)
+    clerk.hours = SlowHours()
+    monkeypatch.setattr(reconcile, "time", clerk.hours)
+
+    reports = [await stage.reconcile(operation) for _ in range(20)]
+
+    assert {report.needs_person for report in reports} == {True}
+    assert min(report.pause_seconds for report in reports) >= 60.0
+    assert set(clerk.looked_up) == set(many)
+
+
+class SlowHours:
+    """A clock that a look moves on by as much as it may take."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now

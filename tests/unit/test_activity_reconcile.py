@@ -6,10 +6,13 @@ from dataclasses import replace
 import pytest
 
 from activities.reconcile import LEASE_PAUSE_SECONDS, MANUAL_LOOK_SECONDS
-from tests.support.acts import claimed, proposed
+from tests.fakes.resolutions import MemoryResolutions
+from tests.support.acts import ATTEMPT_SECONDS, LEASE_SECONDS, binding_of, claimed, proposed
 from tests.support.steps import CONSUMED, REFUNDED, Stage, sent, shipped
+from workflows.domain.approval import Clearance
 from workflows.domain.contract import Idempotency, Limits, Recovery
 from workflows.domain.effect import Effect
+from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
@@ -244,6 +247,37 @@ async def test_what_the_downstream_has_taken_and_not_finished_is_not_sent_again_
 
     assert (await stage.reconcile(operation)).step is Step.RECONCILE
     assert (await stage.evidence(operation)).uncertain
+
+
+async def test_what_the_downstream_calls_pending_is_not_made_a_success_by_a_word() -> None:
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, HAPPENED)
+    stage.till.finds = Effect.unknown("rf-7")
+
+    assert (await stage.reconcile(operation)).step is Step.RECONCILE
+    assert (await stage.evidence(operation)).effect is None
+
+
+async def test_a_word_that_is_overtaken_says_nothing_of_the_later_send() -> None:
+    """While it is read, another worker proves the send absent, and a new one is on its way."""
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, HAPPENED)
+
+    class Overtaken(MemoryResolutions):
+        async def given(self, operation_id: str, generation: int, item: str = "") -> Resolution | None:
+            word = await super().given(operation_id, generation, item)
+            await stage.claims.prove_absent(operation_id, 1)
+            await stage.operations.record(operation, [Verdict(Layer.RISK)], Clearance(binding_of(operation)))
+            claim = await stage.claims.acquire(operation_id, "successor", LEASE_SECONDS)
+            await stage.claims.begin_send(claim, ATTEMPT_SECONDS)
+            return word
+
+    stage.resolutions = Overtaken(stage.world)
+    assert (await stage.reconcile(operation)).step is Step.RECONCILE
+    evidence = await stage.evidence(operation)
+    assert (evidence.effect, evidence.uncertain, evidence.generation) == (None, True, 3)
 
 
 async def test_a_word_counts_also_when_nobody_can_look() -> None:

@@ -75,7 +75,8 @@ async def test_a_refusal_on_record_ends_by_its_own_code(effect: Effect, ending: 
     [
         ("not_found", Ending("failed_terminal", "not_found")),
         ("upstream_unavailable", Ending("failed_retryable", "upstream_unavailable")),
-        (None, Ending("failed_retryable", "internal_error")),
+        # Nobody has refused and nothing is on record, so it has not ended.
+        (None, Ending("unconfirmed", "reconciliation_pending")),
     ],
 )
 async def test_what_was_never_sent_ends_by_the_refusal(code: str | None, ending: Ending) -> None:

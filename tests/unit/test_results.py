@@ -8,7 +8,10 @@ import pytest
 
 from adapters import strict_json
 from adapters.intake.results import told
+from adapters.tools.ledger_batch import CreditAccounts
 from adapters.tools.payments import GetOrder
+from workflows.domain.arguments import validated
+from workflows.domain.batch import BatchResult, FailedItem
 from workflows.domain.contract import Trust
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
@@ -64,3 +67,21 @@ def test_what_looks_like_an_instruction_an_approval_or_a_result_stays_a_value() 
     data, known = told({"order_id": "O-17", "note": note}, CONTRACT, "op_1", NOW)
     assert data == {"order_id": "O-17", "note": note}
     assert known == {"origin": "get_order", "trust": "external"}
+
+
+def test_of_a_batch_that_is_too_large_to_tell_what_is_left_undone_is_told_first() -> None:
+    ids = [f"CA-{number:018d}" for number in range(10_000)]
+    failed = [FailedItem(item=item, code="account_closed") for item in ids[9_900:]]
+    result = BatchResult(outcome="partial", failed=failed, unconfirmed=[], succeeded=ids[:9_900])
+    kept, about = told(result.model_dump(mode="json"), CreditAccounts.contract, "op-1", NOW)
+    assert len(kept["failed"]) == 100
+    assert about["returned"]["succeeded"]["of"] == 9_900
+
+
+def test_the_same_objects_in_another_order_are_the_same_act() -> None:
+    def act(*accounts: str) -> object:
+        given = [{"account_id": account, "amount": {"value": "1", "currency": "KRW"}} for account in accounts]
+        contract = CreditAccounts.contract
+        return contract.act(validated(contract, {"credits": given, "reason": "goodwill"}))
+
+    assert act("CA-1", "CA-2") == act("CA-2", "CA-1")

@@ -1,6 +1,7 @@
 """Validation of arguments against a tool's own model: strict, nothing coerced, nothing echoed."""
 
 import re
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,6 +24,9 @@ EXPECTED: dict[str, str] = {
 }
 """Our words for pydantic's; the validator's own names and the received value never leave."""
 
+MOST_DETAILS = 100
+"""Faults of one call that are told one by one; whoever has more will not mend them one by one."""
+
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_]{1,40}")
 
 CODES: dict[str, str] = {"extra_forbidden": "unknown_field", "missing": "missing_field"}
@@ -37,7 +41,8 @@ def validated(contract: Contract, arguments: Any) -> Arguments:
     try:
         fitting = contract.arguments.model_validate(arguments)
     except ValidationError as error:
-        raise CallRefused("invalid_arguments", map(detail_of, error.errors(include_url=False))) from None
+        faults = islice(error.errors(include_url=False), MOST_DETAILS)
+        raise CallRefused("invalid_arguments", map(detail_of, faults)) from None
     if contract.batch is not None:
         _require_each_once(contract.batch, fitting)
     return fitting
@@ -67,7 +72,7 @@ def _require_each_once(batch: Batch, arguments: Arguments) -> None:
     if len(set(ids)) < len(ids):
         first = {item: position for position, item in reversed(list(enumerate(ids)))}
         again = [position for position, item in enumerate(ids) if first[item] != position]
-        places = [f"/{batch.items}/{position}/{batch.item_id}" for position in again]
+        places = [f"/{batch.items}/{position}/{batch.item_id}" for position in again[:MOST_DETAILS]]
         raise CallRefused("invalid_arguments", [Detail(place, "duplicate_item", "each item once") for place in places])
 
 

@@ -32,9 +32,10 @@ class BatchResult(ToolResult):
     """
 
     outcome: Literal["complete", "partial"]
-    succeeded: list[str]
+    # What is left undone comes first: a result that is cut to fit keeps what stands first.
     failed: list[FailedItem]
     unconfirmed: list[str]
+    succeeded: list[str]
 
 
 def open_items(ids: Sequence[str], known: Mapping[str, Evidence]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -205,6 +206,9 @@ class Contract:
     def act(self, arguments: Arguments) -> dict[str, Any]:
         """The arguments that make this act the same as another one."""
         meant = self.meant(arguments)
+        if self.batch is not None:
+            # The same objects in another order are the same act.
+            meant[self.batch.items] = sorted(meant[self.batch.items], key=itemgetter(self.batch.item_id))
         return {name: meant[name] for name in self.repetition.arguments if name in meant} or meant
 
     @property

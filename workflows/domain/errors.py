@@ -152,6 +152,9 @@ ERRORS: dict[str, ErrorEntry] = {
     "resolution_already_given": ErrorEntry(
         _R, _A.DO_NOT_RETRY, "Another word on this operation counts already; this one changed nothing."
     ),
+    "resolution_reference_taken": ErrorEntry(
+        _R, _A.FIX_ARGUMENTS, "Another operation has this reference already; look again. Nothing was changed."
+    ),
     "resolution_evidence_required": ErrorEntry(
         _N, _A.FIX_ARGUMENTS, "A resolution needs its evidence; nothing was changed."
     ),

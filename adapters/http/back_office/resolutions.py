@@ -21,13 +21,20 @@ LONGEST_EVIDENCE = 4000
 LONGEST_REFERENCE = 200
 """Characters."""
 
+MOST_GENERATIONS = 2**31 - 1
+"""What the store's column can hold."""
+
 CONSEQUENCES = {
     Finding.HAPPENED: "It is recorded as done, under the reference that you gave.",
     Finding.DID_NOT_HAPPEN: "It goes through every check again and is then sent once more.",
     Finding.ABANDONED: "It ends without an outcome. Nothing more is sent.",
 }
 
-FAULTY_FIELDS = {"resolution_evidence_required", "resolution_reference_required"}
+FAULTY_FIELDS = {
+    "resolution_evidence_required",
+    "resolution_reference_required",
+    "resolution_reference_taken",
+}
 """Refusals after which the same form may be sent again with more on it."""
 
 
@@ -67,11 +74,8 @@ def _word(form: Mapping[str, str]) -> Resolution:
         finding, generation = Finding(form.get("finding", "")), int(form.get("generation", ""))
     except ValueError as error:
         raise PageRefused.odd_form() from error
-    if (
-        len(evidence) > LONGEST_EVIDENCE
-        or len(reference) > LONGEST_REFERENCE
-        or "\0" in evidence + reference + form.get("item", "")
-    ):
+    fits = len(evidence) <= LONGEST_EVIDENCE and len(reference) <= LONGEST_REFERENCE
+    if not fits or not 0 < generation <= MOST_GENERATIONS or "\0" in "".join(form.values()):
         raise PageRefused.odd_form()
     named = reference if finding is Finding.HAPPENED else ""
     return Resolution(finding, evidence, named, generation, form.get("item", ""))
