@@ -106,7 +106,11 @@ def _data(turn: Turn) -> Json:
 
 def _told(result: Result) -> str:
     if result.error is None:
-        return f"done, {_spoken(result.data)}, receipt {result.data['refund_id']}"
+        data = result.data
+        if "refund_id" not in data:
+            # An operator has found out that it happened; nobody but the provider knows more than the reference.
+            return f"done, receipt {data['reference']}"
+        return f"done, {_spoken(data)}, receipt {data['refund_id']}"
     return f"{result.code}. {result.error['message']}"
 
 

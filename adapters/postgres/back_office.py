@@ -16,6 +16,7 @@ from adapters.http.back_office.ports import (
     OperationLine,
     OperationList,
     OperationSheet,
+    OperatorsWord,
     TimelineEntry,
 )
 from adapters.postgres import rows
@@ -23,13 +24,13 @@ from adapters.postgres.decisions import Nudge, PostgresDecisions, votes_on
 from adapters.postgres.engine import Database
 from adapters.postgres.resolutions import PostgresResolutions
 from adapters.postgres.rows import NOW
-from adapters.postgres.tables import approvals, claims, decisions, events, operations, verdicts
+from adapters.postgres.tables import approvals, claims, decisions, events, operations, resolutions, verdicts
 from workflows.domain.approval import Approval, ApprovalState, Binding, Choice
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Fact, Impact, Item, Money, Resource
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
-from workflows.domain.resolution import Resolution
+from workflows.domain.resolution import Finding, Resolution
 
 PAGE = 50
 """Operations on one page of the list."""
@@ -220,12 +221,24 @@ async def _operation_sheet(connection: AsyncConnection, row: Any, titles: Mappin
         evidence=_evidence(claim),
         approvals=await _approvals(connection, row.operation_id),
         items=await _items(connection, row.operation_id),
+        words=await _words(connection, row.operation_id),
     )
 
 
 async def _claim(connection: AsyncConnection, operation_id: str) -> Any:
     wanted = (claims.c.operation_id == operation_id) & (claims.c.item == "")
     return (await connection.execute(select(claims).where(wanted))).one_or_none()
+
+
+async def _words(connection: AsyncConnection, operation_id: str) -> tuple[OperatorsWord, ...]:
+    wanted = select(resolutions).where(resolutions.c.operation_id == operation_id)
+    found = await connection.execute(wanted.order_by(resolutions.c.resolution_id))
+    return tuple(
+        OperatorsWord(
+            Finding(row.finding), row.item, row.reference, row.evidence, row.operator, row.operator_name, row.at
+        )
+        for row in found
+    )
 
 
 async def _items(connection: AsyncConnection, operation_id: str) -> tuple[ItemLine, ...]:
@@ -286,7 +299,12 @@ def _money(value: Any) -> Money | None:
 
 
 def _facts(arguments: Any) -> tuple[Fact, ...]:
-    return tuple(Fact(name, str(value)) for name, value in arguments.items())
+    return tuple(Fact(name, _as_given(value)) for name, value in arguments.items())
+
+
+def _as_given(value: Any) -> str:
+    """Text as it is; everything else as the JSON that it was given as."""
+    return value if isinstance(value, str) else rows.as_text(value)
 
 
 def _detail(detail: dict[str, Any]) -> str:

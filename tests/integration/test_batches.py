@@ -207,6 +207,10 @@ async def test_an_account_that_closes_meanwhile_is_left_out_and_the_others_get_t
     assert data["succeeded"] == [account for account in run.accounts if account != closing]
     assert (await run.credits()) == {account: int(account != closing) for account in run.accounts}
     assert first in data["succeeded"]
+    async with onceward.visitor(APPROVER) as visitor:
+        page = (await visitor.page(f"/operations/{run.operation_id}")).text
+    assert "Partly done" in page
+    assert "11 of 12 done, 1 refused" in page
 
 
 async def test_an_account_that_goes_to_another_shop_meanwhile_stops_nobody_else(

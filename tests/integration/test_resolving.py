@@ -1,5 +1,6 @@
 """What nobody could find out an operator resolves, on the page or over HTTP: with evidence, once, never an agent."""
 
+import html
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -85,6 +86,17 @@ async def test_what_has_happened_is_done_under_the_reference_that_the_operator_f
     assert (page.status_code, "Your word counts" in page.text) == (200, True)
     assert await review.ending() == ("succeeded", None, 1, 1)
     assert (await onceward.operation(review.refund.operation_id)).json()["reference"] == made["refund_id"]
+
+
+async def test_what_the_operator_said_and_saw_is_there_for_whoever_looks_later(onceward: Onceward) -> None:
+    review = await in_review(onceward, "commit-then-drop")
+    await on_the_page(review, "abandoned")
+    await review.ending()
+    async with onceward.visitor("approver-1") as visitor:
+        page = html.unescape((await visitor.page(f"/operations/{review.refund.operation_id}")).text)
+    for shown in ("What operators said", "Nobody can find out", "Operator", EVIDENCE):
+        assert shown in page
+    assert "Ended without effect" not in page
 
 
 async def test_what_has_not_happened_is_checked_and_sent_once_more(onceward: Onceward) -> None:

@@ -18,14 +18,15 @@ from hypothesis import strategies as st
 from adapters.authorization import policy_file
 from adapters.authorization.cedar import CedarAuthorizer
 from adapters.authorization.policy_file import read_policy
-from adapters.tools import ledger, payments
+from adapters.tools.family import families
+from worker.docs import shipped_tools
 from workflows.domain.authorization import Authorizer
 from workflows.domain.contract import Contract, EffectKind, Risk
 from workflows.domain.errors import InvalidConfiguration
 from workflows.domain.impact import Resource
 from workflows.domain.principal import Principal
 
-FAMILIES = (payments.FAMILY, ledger.FAMILY)
+FAMILIES = families(shipped_tools())
 TOOLS: dict[str, Contract] = {contract.name: contract for family in FAMILIES for contract in family.contracts}
 REFUND = TOOLS["refund_payment"]
 POLICY = "\n".join([read_policy(), *(family.policy for family in FAMILIES)])

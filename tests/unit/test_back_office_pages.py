@@ -145,6 +145,12 @@ async def test_a_person_comes_back_to_the_page_that_they_wanted(house: House) ->
     assert (await browser.get(PAGE)).status_code == 200
 
 
+async def test_the_link_that_an_agent_is_given_survives_the_sign_in(house: House) -> None:
+    wanted = "/back-office/operations/op_1/approval"
+    answer = await house.browser().sign_in("approver-1", f"/back-office/sign-in/start?next={wanted}")
+    assert answer.headers["location"] == wanted
+
+
 @pytest.mark.parametrize("elsewhere", ["https://evil.test/", "//evil.test/", "/back-office/..//evil.test", "/v1/x"])
 async def test_signing_in_never_leads_elsewhere(house: House, elsewhere: str) -> None:
     answer = await house.browser().sign_in("approver-1", f"/back-office/sign-in/start?next={elsewhere}")

@@ -58,3 +58,15 @@ def test_a_further_copy_differs_in_its_port_only(layout: Layout) -> None:
     api = next(child for child in TABLE if child.name == "api")
     first, second = api.environment(layout), api.environment(layout.with_port("api", 29_999))
     assert {name for name in first if first[name] != second[name]} == {"ONCEWARD_API_PORT", "ONCEWARD_PUBLIC_URL"}
+
+
+def test_the_callers_own_tools_are_known_to_all_and_their_settings_to_the_worker_alone(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONCEWARD_TOOLS", "my.tickets")
+    monkeypatch.setenv("ONCEWARD_TICKETS_TOKEN", "secret of the ticket service")
+    monkeypatch.setenv("ONCEWARD_POSTGRES_DSN", "postgresql://elsewhere/onceward")
+    given = {child.name: child.environment(layout) for child in TABLE}
+    assert {given[name]["ONCEWARD_TOOLS"] for name in ("api", "worker", "relay")} == {"my.tickets"}
+    assert [name for name, values in given.items() if "ONCEWARD_TICKETS_TOKEN" in values] == ["worker"]
+    assert "elsewhere" not in given["worker"]["ONCEWARD_POSTGRES_DSN"]

@@ -140,3 +140,9 @@ def test_people_who_are_asked_anyway_are_told_whose_words_were_read() -> None:
 def test_a_wary_policy_lets_nothing_pass_that_nobody_can_be_asked_about() -> None:
     contract = replace(CONTRACT, approval=None)
     assert why_approval_is_needed(contract, Impact(ORDER, "Rename"), WARY, NOTHING_ELSE, OUTSIDE) is not None
+
+
+def test_where_no_limit_is_set_nobody_is_told_that_a_total_is_reached() -> None:
+    assert why_approval_is_needed(CONTRACT, refund_of(1), STRICT, NOTHING_ELSE) == (
+        "It moves money, and more than the policy lets pass unasked in KRW."
+    )

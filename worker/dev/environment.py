@@ -1,6 +1,7 @@
 """The environment of each child: little is inherited, and each gets only the secrets that it needs itself."""
 
 import os
+from collections.abc import Iterable
 
 from worker.dev.layout import AUDIENCE, NAMESPACE, ROOT, TASK_QUEUE, Layout
 from worker.dev.ports import HOST
@@ -8,12 +9,15 @@ from worker.dev.ports import HOST
 # All that a child sees of the caller's environment. Tokens and keys of the person who typed `make dev` stay with them.
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")
 
+TOOLS = "adapters.tools.payments,adapters.tools.ledger"
+"""The shipped families; `ONCEWARD_TOOLS` in the caller's environment names others."""
+
 Environment = dict[str, str]
 
 
 def bare(_layout: Layout) -> Environment:
     """For servers that take everything on their command line."""
-    return {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return _given(INHERITED)
 
 
 def ours(layout: Layout) -> Environment:
@@ -31,7 +35,7 @@ def _common(layout: Layout, role: str) -> Environment:
         "ONCEWARD_CONSOLE_URL": layout.url("console"),
         "ONCEWARD_PUBLIC_URL": layout.url("api"),
         "ONCEWARD_PAYMENTS_URL": layout.url("provider"),
-        "ONCEWARD_TOOLS": "adapters.tools.payments,adapters.tools.ledger",
+        "ONCEWARD_TOOLS": os.environ.get("ONCEWARD_TOOLS") or TOOLS,
         **_trust(layout),
     }
 
@@ -57,8 +61,10 @@ def relay(layout: Layout) -> Environment:
 
 def worker(layout: Layout) -> Environment:
     """Runs workflows and activities."""
-    # The only process that may act on the outside: the door never holds a downstream credential.
+    # The only process that may act on the outside: the door never holds a downstream credential. What the caller has
+    # set for it, such as the settings of their own tools or of the policy, holds where the stack sets nothing itself.
     return {
+        **_given(name for name in os.environ if name.startswith("ONCEWARD_")),
         **_common(layout, "onceward_worker"),
         "ONCEWARD_PAYMENTS_API_KEY": layout.credentials["payments_api_key"],
         "ONCEWARD_LEDGER_DSN": layout.dsn("onceward_worker"),
@@ -72,7 +78,13 @@ def api(layout: Layout) -> Environment:
         "ONCEWARD_API_HOST": HOST,
         "ONCEWARD_API_PORT": str(layout.ports["api"]),
         "ONCEWARD_SESSION_SECRET": layout.credentials["session_secret"],
+        **_given(["ONCEWARD_METRICS_TOKEN"]),
     }
+
+
+def _given(names: Iterable[str]) -> Environment:
+    """Those of the variables that the caller has set."""
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def provider(layout: Layout) -> Environment:

@@ -90,7 +90,10 @@ def _reasons_of_money(money: Money | None, policy: Policy, totals: Totals) -> li
         (totals.by_subject + amount, policy.daily_unasked_up_to, "This user's total of a day is reached"),
         (totals.by_tenant + amount, policy.tenant_daily_unasked_up_to, "The tenant's total of a day is reached"),
     )
-    return [f"{words} in {currency}." for total, limits, words in checks if total > limits.get(currency, 0)]
+    passed = [(limits, f"{words} in {currency}.") for total, limits, words in checks if total > limits.get(currency, 0)]
+    # Where no limit is set nothing passes, and no total has been reached that anybody could wait for.
+    told = [words for limits, words in passed if limits.get(currency, 0) > 0]
+    return told or [words for _, words in passed[:1]]
 
 
 def _reasons_of_kind(contract: Contract, impact: Impact, policy: Policy) -> list[str]:

@@ -69,7 +69,9 @@ class OperationPages:
         sheet = await self._sheet(session, operation_id)
         # A read is one activity on its own: the console has no workflow to show.
         console = self._settings.console_url(operation_id) if sheet.line.writes else ""
-        asks_operator = sheet.line.state is State.MANUAL_REVIEW
+        # A word that has just been taken is acted upon in a moment; it is not asked for a second time meanwhile.
+        taken = notice is not None and notice.tone == "good" and len(sheet.doubts) == 1
+        asks_operator = sheet.line.state is State.MANUAL_REVIEW and not taken
         barred = refusal_of_operator(session.viewer, session.viewer.tenant, sheet.line.requester) is not None
         return self._pages.answer(
             "operation.html",
@@ -81,6 +83,7 @@ class OperationPages:
             typed=typed or {},
             findings=FINDINGS if asks_operator and not barred else {},
             asks_operator=asks_operator,
+            findings_told=FINDINGS,
             most_doubts=MOST_DOUBTS,
             most_items=MOST_ITEMS,
         )

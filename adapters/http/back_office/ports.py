@@ -14,7 +14,7 @@ from workflows.domain.gate import Verdict
 from workflows.domain.impact import Fact, Impact, Money, Resource
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
-from workflows.domain.resolution import Resolution
+from workflows.domain.resolution import Finding, Resolution
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,25 @@ class ItemLine:
 
 
 @dataclass(frozen=True)
+class OperatorsWord:
+    """What an operator said of an effect that nobody could find out, or of one item of a batch."""
+
+    finding: Finding
+    item: str
+    reference: str
+    evidence: str
+    operator: str
+    operator_name: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class OperationSheet:
     """One operation in full.
 
     `sends` counts what was sent to the downstream, `generation` the claims of the effect; `reference` is the
     downstream's own id (its receipt), `evidence` what a look at the downstream has shown. `items` are those of a batch
-    that were tried, in the order of their ids.
+    that were tried, in the order of their ids; `words` are those of operators, the oldest first.
     """
 
     line: OperationLine
@@ -170,6 +183,7 @@ class OperationSheet:
     evidence: tuple[Fact, ...] = ()
     approvals: tuple[ApprovalReference, ...] = ()
     items: tuple[ItemLine, ...] = ()
+    words: tuple[OperatorsWord, ...] = ()
 
     @property
     def doubts(self) -> tuple[ItemLine, ...]:

@@ -21,7 +21,7 @@ ATTEMPT_LIFETIME = timedelta(minutes=10)
 
 HOME = f"{PREFIX}/"
 
-OWN_PAGE = re.compile(rf"{PREFIX}/(?:approvals|operations)?(?:/[A-Za-z0-9_-]+)?")
+OWN_PAGE = re.compile(rf"{PREFIX}/(?:approvals|operations)?(?:/[A-Za-z0-9_-]+)?(?:/approval)?")
 
 
 class SignIn:

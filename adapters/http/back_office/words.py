@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.http.back_office.ports import ItemLine, OperationLine, TimelineEntry
+from adapters.http.back_office.ports import ItemLine, OperationLine, OperationSheet, TimelineEntry
 from workflows.domain.approval import ApprovalState
 from workflows.domain.effect import ABANDONED, Outcome
 from workflows.domain.errors import ERRORS
@@ -85,14 +85,14 @@ EVENTS = {
     "approval.consumed": "The approval is used up",
     "started": "Begun",
     "claim.acquired": "Right to make the effect taken",
-    "effect.applied": "The downstream confirms it",
+    "effect.applied": "On record as done",
     "effect.rejected": "The downstream refused",
     "effect.unknown": "No certain answer from the downstream",
     "unconfirmed": "Being looked up",
     "manual_review": "Handed to an operator",
     "succeeded": "Done",
-    "failed_terminal": "Ended without effect",
-    "failed_retryable": "Ended without effect for now",
+    "failed_terminal": "Ended",
+    "failed_retryable": "Ended for now",
 }
 """What the timeline's entries are called; one that is not named here is shown by its code."""
 
@@ -104,6 +104,17 @@ REASONS = {
     "effect_mismatch": "What is found under our key is not what was asked for.",
 }
 """Why an operator is asked."""
+
+
+PARTLY = Standing("wait", "Partly done", "Some of it is done and some is not; the items tell which.")
+"""What is said of a batch that has ended with items undone, whatever its state is called."""
+
+
+def of_sheet(sheet: OperationSheet) -> Standing:
+    """Say where an operation stands, as its own page can: it knows the items of a batch too."""
+    if sheet.line.state is State.SUCCEEDED and any(line.outcome != Outcome.APPLIED.value for line in sheet.items):
+        return PARTLY
+    return of_operation(sheet.line)
 
 
 def of_operation(line: OperationLine) -> Standing:
