@@ -1,7 +1,9 @@
 """Request bodies, read strictly: as bytes, once, into the model that the route declares."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -11,6 +13,9 @@ from adapters import strict_json
 from adapters.http.problems import Problem
 from workflows.domain.arguments import detail_of
 from workflows.domain.errors import Detail
+
+AT_ONCE = 64 * 1024
+"""Bytes that are read on the spot."""
 
 OPERATION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 """What an operation's id can look like; anything else is absent without asking the database, which takes no NUL."""
@@ -26,8 +31,11 @@ async def read_body(
     Raises:
         Problem: `body_too_large`, `invalid_json` or `invalid_request`, with every place that is at fault.
     """
+    raw = await _bytes(request, largest)
     try:
-        parsed = strict_json.parse(await _bytes(request, largest), limit=largest)
+        # In a thread when it is large: reading takes its time, and others wait to be answered.
+        read = partial(strict_json.parse, raw, limit=largest)
+        parsed = await asyncio.to_thread(read) if len(raw) > AT_ONCE else read()
     except strict_json.StrictJsonError as error:
         raise Problem(400, "invalid_json", "The body is not strict JSON.", errors=entries([error.detail()])) from None
     try:

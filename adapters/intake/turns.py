@@ -89,8 +89,8 @@ class Turns:
             ResponseRefused: the response as a whole is unfit; nothing was registered.
         """
         envelope = envelope_of(self._surfaces, order.surface)
-        read = envelope.read(order.response)
-        turn = self._judged(principal, order, read)
+        # In a thread: a response may hold thousands of things to judge, and others wait to be answered.
+        read, turn = await asyncio.to_thread(self._read_and_judged, envelope, principal, order)
         registered = await self._inbox.register(turn)
         await self._start(turn, registered, max(order.wait_seconds, SHORTEST_START))
         standings = await self._wait(principal, registered, order)
@@ -104,6 +104,10 @@ class Turns:
     def _answer(self, call: Judged, found: Registered, standing: Standing | None) -> CallResult:
         contract = self._catalog.find(standing.tool) if standing else None
         return answer_to(call.proposal, found, standing, contract, self._now())
+
+    def _read_and_judged(self, envelope: Envelope, principal: Principal, order: TurnOrder) -> tuple[ReadTurn, Turn]:
+        read = envelope.read(order.response)
+        return read, self._judged(principal, order, read)
 
     def _judged(self, principal: Principal, order: TurnOrder, read: ReadTurn) -> Turn:
         request_id = order.request_id or read.request_id

@@ -1,12 +1,16 @@
 """A turn through the intake over fakes: what is started, what is waited for, what is answered."""
 
 import asyncio
+import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from adapters.envelopes import SURFACES
+from adapters.intake import turns
+from adapters.intake.judging import judge
+from adapters.intake.ports import Judged
 from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
 from adapters.intake.watch import Watch
 from tests.fakes.inbox import MemoryInbox
@@ -61,12 +65,12 @@ class Intake:
     async def take(
         self, *asked: Call, caller: Principal = CALLER, catalog: Catalog = CATALOG, **order: Any
     ) -> TurnAnswer:
-        turns = Turns(
+        taking = Turns(
             SURFACES, catalog, MemoryInbox(self.world), self.starter, Watch(MemoryProgress(self.world), self.now)
         )
         response = response_with("anthropic-messages", *asked)
         given = {"wait_seconds": 0.0} | order
-        return await turns.take(caller, TurnOrder("anthropic-messages", response, **given))
+        return await taking.take(caller, TurnOrder("anthropic-messages", response, **given))
 
     async def end(self, operation_id: str, ending: Settlement) -> None:
         operations = MemoryOperations(self.world)
@@ -196,10 +200,26 @@ async def test_patience_ends(intake: Intake) -> None:
 
 
 async def test_an_unknown_surface_is_refused_with_the_names_of_those_that_there_are(intake: Intake) -> None:
-    turns = Turns(
+    taking = Turns(
         SURFACES, CATALOG, MemoryInbox(intake.world), intake.starter, Watch(MemoryProgress(intake.world), lambda: 0.0)
     )
     with pytest.raises(ResponseRefused) as refused:
-        await turns.take(CALLER, TurnOrder("carrier-pigeon", {}))
+        await taking.take(CALLER, TurnOrder("carrier-pigeon", {}))
     assert refused.value.code == "unknown_surface"
     assert [detail.expected for detail in refused.value.details] == ["anthropic-messages or openai-chat"]
+
+
+async def test_a_response_is_judged_beside_the_loop_that_serves_the_others(
+    intake: Intake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judging = []
+    real = judge
+
+    def noted(*asked: Any) -> Judged:
+        judging.append(threading.current_thread())
+        return real(*asked)
+
+    monkeypatch.setattr(turns, "judge", noted)
+    await intake.take(call("get_order", {"order_id": "O-17"}))
+    assert len(judging) == 1
+    assert judging[0] is not threading.main_thread()
