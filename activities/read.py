@@ -63,6 +63,9 @@ class Read:
             return Ending(stored.state.value, stored.code)
 
     async def _outcome(self, operation: Operation) -> Settlement:
+        if operation.writes:
+            # Started by hand for something that is none of this step's business, and left as it is.
+            raise CallRefused("unknown_tool")
         if operation.cancel_wanted:
             return Settlement.failed_with(Canceled.code)
         try:

@@ -50,6 +50,7 @@ def operation_from(row: Row[Any]) -> Operation:
         result=None if row.result is None else from_text(row.result),
         reference=row.reference,
         cancel_wanted=row.cancel_wanted,
+        writes=row.writes,
     )
 
 

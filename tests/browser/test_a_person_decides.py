@@ -66,7 +66,7 @@ async def test_the_operation_page_tells_the_story_and_leads_to_the_console(
     async with desk_of("approver-1", chromium, onceward.stack.links.back_office) as page:
         await page.goto(f"{onceward.stack.links.back_office}/operations/{refund.operation_id}")
         story = page.locator("main")
-        for words in ("Proposed", "Approved", "The downstream confirms it", reply.only["data"]["refund_id"]):
+        for words in ("Proposed", "Approved", "On record as done", reply.only["data"]["refund_id"]):
             await expect(story).to_contain_text(words)
         async with page.context.expect_page() as opened:
             await page.get_by_role("link", name="Open in the workflow console").click(modifiers=["Control"])

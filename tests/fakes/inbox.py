@@ -53,6 +53,7 @@ class MemoryInbox:
                 arguments=intent.arguments,
                 resource=intent.resource,
                 state=State.PROPOSED,
+                writes=call.writes,
             )
         )
         self._world.calls[key] = Delivered(

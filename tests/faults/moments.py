@@ -59,7 +59,7 @@ async def answered_and_not_recorded(onceward: Onceward, refund: Refund) -> Async
         await refund.approve()
         await refund.until_effects(1)
         async with _locked(onceward, held):
-            await _until_waiting_for_a_lock(onceward)
+            await until_waiting_for_a_lock(onceward)
             yield
 
 
@@ -71,7 +71,7 @@ async def recorded_and_not_settled(onceward: Onceward, refund: Refund) -> AsyncI
         await refund.approve()
         await refund.until_effects(1)
         async with _locked(onceward, "LOCK TABLE outbox IN EXCLUSIVE MODE"):
-            await _until_waiting_for_a_lock(onceward)
+            await until_waiting_for_a_lock(onceward)
             yield
 
 
@@ -82,7 +82,8 @@ async def _locked(onceward: Onceward, statement: str) -> AsyncIterator[None]:
         yield
 
 
-async def _until_waiting_for_a_lock(onceward: Onceward) -> None:
+async def until_waiting_for_a_lock(onceward: Onceward) -> None:
+    """Wait until a step of the worker waits for a row that somebody holds."""
     waiting = text(
         "SELECT count(*) AS number FROM pg_locks JOIN pg_stat_activity USING (pid) "
         "WHERE usename = 'onceward_worker' AND NOT granted"

@@ -29,7 +29,7 @@ from tests.faults.console import (
     terminate,
     until_closed,
 )
-from tests.faults.moments import MOMENTS
+from tests.faults.moments import MOMENTS, until_waiting_for_a_lock
 from tests.faults.refunds import Refund
 from tests.integration.test_batches import given, held, opened, proposed
 from tests.support.ledger import LedgerAdmin
@@ -81,6 +81,8 @@ async def looking(refund: Refund) -> AsyncIterator[None]:
     async with refund.onceward.owner.transaction() as connection:
         await connection.execute(statement)
         await Console(refund).handle.signal(contracts.NUDGE)
+        # The look before may still be under way; the one that waits for the row is the one that is meant.
+        await until_waiting_for_a_lock(refund.onceward)
         await until(Console(refund).attempt, lambda begun: begun is not None)
         yield
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.faults.refunds import Refund
 from tests.support.onceward import Onceward
+from tests.support.proposals import fresh
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,32 @@ async def test_a_lost_reply_is_never_told_as_a_failure(faulty: Onceward) -> None
         assert meanwhile.only["final"] is False
         assert meanwhile.only["error"]["next_action"] == "wait_and_query"
         await refund.require_once(posts=1)
+
+
+async def test_the_same_act_proposed_anew_while_the_first_is_uncertain_is_answered_with_the_first(
+    faulty: Onceward,
+) -> None:
+    """The model reads that nothing is certain yet, and asks for the same refund in its next response."""
+    refund = await Refund.proposed(faulty)
+    unseen = {"on": "lookup", "do": "503", "times": None}
+    async with faulty.provider.switched({"on": "refund", "do": "commit-then-drop"}, unseen):
+        await refund.approve()
+        await faulty.until(refund.operation_id, "unconfirmed")
+        again = await faulty.turn(refund.asked, request_id=fresh("response"), wait_seconds=0)
+        assert (again.operation_id, again.code) == (refund.operation_id, "reconciliation_pending")
+    await refund.require_once(posts=1)
+
+
+async def test_of_a_true_repeat_and_another_content_at_once_one_is_answered_and_one_refused(faulty: Onceward) -> None:
+    refund = await Refund.approved(faulty)
+    await refund.require_once(posts=1)
+    call_id, tool, arguments = refund.asked
+    other = (call_id, tool, arguments | {"amount": 1})
+    deliveries = [faulty.turn(asked, request_id=refund.request_id) for asked in (refund.asked, other) * 5]
+    replies = await asyncio.gather(*deliveries)
+    assert {reply.only["status"] for reply in replies[::2]} == {"succeeded"}
+    assert {reply.code for reply in replies[1::2]} == {"idempotency_conflict"}
+    await refund.require_once(posts=1)
 
 
 async def test_a_refund_that_is_only_pending_is_no_success_yet(faulty: Onceward) -> None:

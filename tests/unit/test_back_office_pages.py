@@ -363,7 +363,7 @@ async def test_a_read_that_succeeded_claims_no_effect_and_leads_to_no_workflow(h
     house.store.record(replace(read, line=replace(read.line, writes=False), reference=None, idempotency_key=""))
     page = (await approver.get("/back-office/operations/operation-1")).text
     assert "It was read. Nothing was changed." in page
-    for absent in ("It happened once", "Receipt", "Generation", "Key sent", "workflow console"):
+    for absent in ("It is done, once", "Receipt", "Generation", "Key sent", "workflow console"):
         assert absent not in page
 
 

@@ -7,8 +7,10 @@ every call of a handler that nothing of the kind allows (`tests.support.witness`
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from typing import Any, ClassVar
 
 import pytest
@@ -51,16 +53,16 @@ PEOPLE = {
 CALLERS = st.sampled_from(["the user", "the user", *PEOPLE])
 AMOUNTS = st.sampled_from([12_000, 12_000, 25_000])
 FATES = st.sampled_from([*Fate, *[Fate.LANDS_AND_SAYS_SO] * 3, *[Fate.REFUSED_FOR_NOW] * 2])
-UNCERTAIN = st.sampled_from(
-    [*(fate for fate in Fate if "unknown" in fate or "raises" in fate), Fate.LANDS_LATE_UNKNOWN]
-)
+UNSURE = [fate for fate in Fate if "unknown" in fate or "raises" in fate]
+UNCERTAIN = st.sampled_from([*UNSURE, Fate.LANDS_LATE_UNKNOWN])
 SIGHTS = st.sampled_from(Sight)
 NUMBERS = st.integers(0, 3)
 MOST_ACTS = 10
 STEPS = st.sampled_from(["validate"] * 3 + ["apply"] * 4 + ["reconcile"] * 2 + ["read"] * 2 + ["settle"])
 HAPPENINGS = STEPS | st.sampled_from(["settle", "settle", "apply", "deny", "take back"])
 ORDERS = st.sampled_from(["O-17", "O-18", "O-19"])
-PROMISES = st.sampled_from([*Idempotency, Idempotency.KEYED]).filter(lambda kind: kind is not Idempotency.READ)
+KINDS = [kind for kind in Idempotency if kind is not Idempotency.READ]
+PROMISES = st.sampled_from([*KINDS, Idempotency.KEYED])
 CODES = st.sampled_from([None, "quote_expired", "upstream_unavailable", "made_up"])
 BOTH = ["approver-1", "approver-2"]
 APPROVERS = st.sampled_from([BOTH, BOTH, BOTH[:1], BOTH[1:], []])
@@ -441,7 +443,7 @@ def picked(acts: list[Act], number: int) -> Act:
     return acts[number % len(acts)]
 
 
-HOW = settings(max_examples=160, stateful_step_count=50, deadline=None, derandomize=True, database=None)
+HOW = settings(max_examples=120, stateful_step_count=50, deadline=None, derandomize=True, database=None)
 """The same runs each time, so that it is a change of the gate that makes this test fail."""
 
 
@@ -450,3 +452,64 @@ def test_a_fresh_look_is_the_only_way_to_a_handler() -> None:
     AnyOrder.seen.clear()
     run_state_machine_as_test(AnyOrder, settings=HOW)
     assert min(AnyOrder.seen[way] for way in WAYS_TO_BE_CALLED) >= 10, AnyOrder.seen
+
+
+# -- the same, thing by thing, where chance might pass one by
+
+
+@contextmanager
+def a_run(
+    promise: Idempotency = Idempotency.KEYED,
+    policy: str = "calm",
+    fate: Fate = Fate.LANDS_AND_SAYS_SO,
+    approvers: Sequence[str] = (),
+) -> Iterator[AnyOrder]:
+    """A run of somebody's choosing, judged as the others are."""
+    run = AnyOrder()
+    run.begin_with_a_refund(promise, policy, fate, list(approvers))
+    yield run
+    run.the_witness_has_no_objection()
+    run.teardown()
+
+
+@pytest.mark.parametrize("change", [*WORSE, *OTHER], ids=str)
+def test_whatever_changes_is_seen_by_the_next_look(change: Change) -> None:
+    for policy, approvers in product(POLICIES, [[], BOTH]):
+        with a_run(policy=policy, approvers=approvers) as run:
+            run.loop.run(run._try_in([change] * 2, run.acts[0]))
+            run.a_lookup_is_proposed_and_read_twice("the user", True, change)
+
+
+@pytest.mark.parametrize("first", POLICIES)
+def test_neither_time_nor_another_policy_makes_more_of_a_look_or_a_word(first: str) -> None:
+    seconds = (1.0, AFTER_THE_CLEARANCE, AFTER_A_DAY, AFTER_THE_APPROVAL)
+    for approvers, pause, policy, was_looked_at in product([[], BOTH[:1], BOTH], seconds, POLICIES, (True, False)):
+        with a_run(policy=first, approvers=approvers) as run:
+            run.one_is_tried_later(0, pause, policy, was_looked_at)
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS, ids=str)
+def test_nothing_but_what_was_registered_is_carried_out(tampering: Arguments) -> None:
+    for policy, approvers in product(POLICIES, [[], BOTH]):
+        with a_run(policy=policy, approvers=approvers) as run:
+            run.loop.run(run._try_with([tampering], run.acts[0]))
+            run.a_lookup_is_proposed_and_read_with_other_arguments(tampering)
+
+
+@pytest.mark.parametrize("place", Place)
+def test_nothing_that_comes_in_between_opens_another_way(place: Place) -> None:
+    whats = ("validate", "apply", "reconcile", "settle", "read", "deny", "take back")
+    seconds = (0.0, AFTER_THE_LEASE, AFTER_THE_SETTLE_TIME, AFTER_THE_CLEARANCE)
+    for fate, what, pause in product((Fate.LANDS_AND_SAYS_SO, Fate.REFUSED_FOR_NOW, Fate.LOST_UNKNOWN), whats, seconds):
+        with a_run(fate=fate) as run:
+            run.something_comes_in_between(None, place, what, pause)
+
+
+@pytest.mark.parametrize("promise", KINDS)
+@pytest.mark.parametrize("fate", UNSURE)
+def test_what_got_lost_is_made_once_at_most_and_its_end_is_true(promise: Idempotency, fate: Fate) -> None:
+    pauses = ([1.0], [AFTER_THE_SETTLE_TIME], [AFTER_A_DAY], [AFTER_GIVING_UP, 1.0])
+    thens = (Fate.LANDS_AND_SAYS_SO, Fate.LANDS_UNKNOWN)
+    for then, sight, pause, sends_again in product(thens, Sight, pauses, (True, False)):
+        with a_run(promise) as run:
+            run.one_gets_lost_and_is_looked_for(fate, then, sight, pause, sends_again, "quote_expired")

@@ -15,7 +15,8 @@ from workflows.domain.principal import Principal
 class Operation:
     """The stored operation. `arguments` are the validated ones; `result` is what the caller is told at the end.
 
-    `cancel_wanted`: the caller has asked for it to stop, which it does as long as nothing was sent.
+    `writes` as the tool's contract said when it was registered. `cancel_wanted`: the caller has asked for it to stop,
+    which it does as long as nothing has happened.
     """
 
     operation_id: str
@@ -31,6 +32,7 @@ class Operation:
     result: Mapping[str, Any] | None = None
     reference: str | None = None
     cancel_wanted: bool = False
+    writes: bool = True
 
     def meaning(self) -> str:
         """The intent hash of what is stored now; it differs from the registered one only if something was changed."""

@@ -30,7 +30,7 @@ OPERATIONS = {
     State.MANUAL_REVIEW: Standing(
         "bad", "Needs an operator", "Nobody can say yet whether it happened. An operator must find out."
     ),
-    State.SUCCEEDED: Standing("good", "Done", "It happened once, and the downstream confirms it."),
+    State.SUCCEEDED: Standing("good", "Done", "It is done, once. What that rests on is below."),
     State.FAILED_TERMINAL: Standing(
         "quiet", "Did not happen", "It ended without any effect and will not be tried again."
     ),
