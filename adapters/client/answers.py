@@ -1,7 +1,7 @@
 """What the door answers. A member that this version does not know yet is left out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -11,7 +11,8 @@ class Result:
 
     `status` is `succeeded` (then `data` is the tool's result), `failed_retryable` or `failed_terminal` (then `error`
     has `code`, `kind`, `message`, `next_action` and perhaps more). `final` False: the operation is still open, and the
-    same response handed in again tells more. `replayed`: it had ended before this delivery.
+    same response handed in again tells more. `replayed`: it had ended before this delivery. `duplicate_of` names the
+    call of the same response that asked for the same act first; both have its answer.
     """
 
     call_id: str
@@ -22,6 +23,7 @@ class Result:
     operation_id: str | None = None
     final: bool = True
     replayed: bool = False
+    duplicate_of: str | None = None
 
     @property
     def code(self) -> str | None:
@@ -33,14 +35,19 @@ class Result:
 class Turn:
     """The answer to one response of a model.
 
-    `append` holds the exact messages to add to the conversation, the model's own included. `complete`: every result
-    is final, so asking again tells nothing new.
+    `append` holds the exact messages to add to the conversation, the model's own included; `answers` holds them without
+    the model's own, for a provider that keeps the conversation itself. `complete`: every result is final, so asking
+    again tells nothing new. `paused`: the provider has stopped in the middle of its own work and goes on when it is
+    sent what is to be appended. `tools` are definitions to add to the next request's tools: a search has found them.
     """
 
     request_id: str
     complete: bool
     results: tuple[Result, ...]
     append: list[dict[str, Any]]
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    paused: bool = False
+    tools: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,15 @@ class Cancellation:
 def turn_from(body: Mapping[str, Any]) -> Turn:
     """Read the answer of `POST /v1/turns`."""
     results = tuple(_result(each) for each in body["results"])
-    return Turn(body["request_id"], body["complete"], results, list(body["append"]))
+    return Turn(
+        body["request_id"],
+        body["complete"],
+        results,
+        list(body["append"]),
+        list(body.get("answers", ())),
+        body.get("paused", False),
+        list(body.get("tools", ())),
+    )
 
 
 def operation_from(body: Mapping[str, Any]) -> Operation:
@@ -98,4 +113,5 @@ def _result(body: Mapping[str, Any]) -> Result:
         body.get("operation_id"),
         body["final"],
         body["replayed"],
+        body.get("duplicate_of"),
     )

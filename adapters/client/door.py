@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import quote
@@ -11,7 +11,7 @@ import httpx2
 
 from .answers import Cancellation, Operation, Turn, cancellation_from, operation_from, turn_from
 from .errors import OncewardError, refused, unexpected, unreachable
-from .provided import as_sent, written
+from .provided import delivered, written
 
 T = TypeVar("T")
 WaitFor = Literal["progress", "end"]
@@ -64,48 +64,62 @@ class Onceward:
     async def turn(
         self,
         surface: str,
-        response: Any,
+        response: Any = None,
         *,
+        events: Iterable[Any] | None = None,
         request_id: str | None = None,
+        conversation: str | None = None,
         wait_seconds: float = TURN_SECONDS,
         wait_for: WaitFor = "progress",
     ) -> Turn:
         """Hand in a model's response and get the messages to append.
 
-        `response` is the provider's own JSON or the object of its package. The same response may be handed in any
-        number of times: each delivery finds the same operations. `request_id` names the response when it has no id of
-        its own. With `wait_for="progress"` the answer comes as soon as only people are waited for.
+        `response` is the provider's own JSON or the object of its package; a response that was streamed is handed in
+        as all its `events` instead, in the order in which they came. The same response may be handed in any number of
+        times: each delivery finds the same operations. `request_id` names the response when it has no id of its own,
+        `conversation` the one that it belongs to: corrections are counted within it. With `wait_for="progress"` the
+        answer comes as soon as only people are waited for.
         """
-        body = {"surface": surface, "response": as_sent(response), "wait_seconds": wait_seconds, "wait_for": wait_for}
-        named = {} if request_id is None else {"request_id": request_id}
-        return await self._ask("POST", "/v1/turns", turn_from, seconds=wait_seconds, content=written(body | named))
+        delivery = _delivery(surface, response, events, request_id, conversation)
+        return await self._deliver(delivery, wait_seconds, wait_for)
 
     async def until_complete(
-        self, surface: str, response: Any, *, request_id: str | None = None, patience_seconds: float = 3600.0
+        self,
+        surface: str,
+        response: Any = None,
+        *,
+        events: Iterable[Any] | None = None,
+        request_id: str | None = None,
+        conversation: str | None = None,
+        patience_seconds: float = 3600.0,
     ) -> Turn:
         """Hand the same response in again until every result is final, or patience ends.
 
         People and outages are waited for alike. When patience ends, the last answer comes back with `complete` False,
         and the loop may go on later with the same response; nothing is lost and nothing is done twice.
         """
+        delivery = _delivery(surface, response, events, request_id, conversation)
         ends, pause = self._clock() + patience_seconds, FIRST_PAUSE_SECONDS
         while True:
             left = max(0.0, ends - self._clock())
-            turn = await self._turn_or_outage(surface, response, request_id, left)
+            turn = await self._turn_or_outage(delivery, left)
             if turn is not None and (turn.complete or left == 0):
                 return turn
             pause = FIRST_PAUSE_SECONDS if turn else min(2 * pause, LONGEST_PAUSE_SECONDS)
             await self._sleep(min(pause, max(0.0, ends - self._clock())))
 
-    async def _turn_or_outage(self, surface: str, response: Any, request_id: str | None, left: float) -> Turn | None:
+    async def _turn_or_outage(self, delivery: Mapping[str, Any], left: float) -> Turn | None:
         """One delivery; None when the door is out of reach and there is time left."""
-        seconds = min(left, LONGEST_TURN_SECONDS)
         try:
-            return await self.turn(surface, response, request_id=request_id, wait_seconds=seconds, wait_for="end")
+            return await self._deliver(delivery, min(left, LONGEST_TURN_SECONDS), "end")
         except OncewardError as error:
             if left == 0 or not error.passing:
                 raise
             return None
+
+    async def _deliver(self, delivery: Mapping[str, Any], wait_seconds: float, wait_for: WaitFor) -> Turn:
+        content = written({**delivery, "wait_seconds": wait_seconds, "wait_for": wait_for})
+        return await self._ask("POST", "/v1/turns", turn_from, seconds=wait_seconds, content=content)
 
     async def operation(self, operation_id: str) -> Operation:
         """Where an operation of this caller stands."""
@@ -131,6 +145,14 @@ class Onceward:
         except httpx2.RequestError as failure:
             raise unreachable(failure) from failure
         return _read(answer, read)
+
+
+def _delivery(
+    surface: str, response: Any, events: Iterable[Any] | None, request_id: str | None, conversation: str | None
+) -> dict[str, Any]:
+    named = {"request_id": request_id, "conversation": conversation}
+    given = {name: value for name, value in named.items() if value is not None}
+    return {"surface": surface, **delivered(response, events), **given}
 
 
 def _read(answer: httpx2.Response, read: Callable[[Mapping[str, Any]], T]) -> T:

@@ -1,87 +1,15 @@
-"""The client against a door of a few lines, and with the providers' own packages on its other side."""
+"""The client against a door of a few lines."""
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
 import pytest
-from anthropic import AsyncAnthropic
-from anthropic.types import Message
-from openai import AsyncOpenAI
 
 from adapters.client import Onceward, OncewardError, Result
 
 Json = dict[str, Any]
-
-ANTHROPIC_MESSAGE: Json = {
-    "id": "msg_1",
-    "type": "message",
-    "role": "assistant",
-    "model": "some-model",
-    "content": [
-        {"type": "text", "text": "I look.", "citations": None},
-        {
-            "type": "tool_use",
-            "id": "call-1",
-            "name": "get_order",
-            "input": {"order_id": "O-17", "none": None, "big": 2**70, "fraction": 1.5},
-            "caller": {"type": "direct"},
-            "unheard_of": {"deep": [None, 1]},
-        },
-        {"type": "kind_of_tomorrow", "id": "b-1", "payload": {"x": None}},
-    ],
-    "stop_reason": "tool_use",
-    "stop_sequence": None,
-    "usage": {"input_tokens": 1, "output_tokens": 2, "unheard_of": {"a": 1}},
-    "unheard_of": None,
-}
-
-CHAT_COMPLETION: Json = {
-    "id": "chatcmpl-1",
-    "object": "chat.completion",
-    "created": 1,
-    "model": "some-model",
-    "choices": [
-        {
-            "index": 0,
-            "finish_reason": "tool_calls",
-            "logprobs": None,
-            "message": {
-                "role": "assistant",
-                "content": None,
-                "refusal": None,
-                "annotations": [],
-                "tool_calls": [
-                    {
-                        "id": "call-1",
-                        "type": "function",
-                        "function": {"name": "get_order", "arguments": '{"order_id": "O-17"}'},
-                        "unheard_of": 1,
-                    },
-                    {"id": "call-2", "type": "custom", "custom": {"name": "write", "input": "x"}},
-                ],
-            },
-        }
-    ],
-    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-    "unheard_of": {"a": None},
-}
-
-RESPONSE: Json = {
-    "id": "resp_1",
-    "object": "response",
-    "created_at": 1,
-    "status": "completed",
-    "model": "some-model",
-    "output": [
-        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": None},
-        {"type": "function_call", "id": "fc_1", "call_id": "call-1", "name": "get_order", "arguments": "{}"},
-        {"type": "item_of_tomorrow", "id": "it_1", "payload": {"x": None}},
-    ],
-    "unheard_of": {"a": None},
-}
 
 WAITING: Json = {
     "call_id": "call-1",
@@ -148,75 +76,26 @@ def client(door: Door, time: Time | None = None, token: str | Callable[[], str] 
 # -- what reaches the door
 
 
-async def test_a_response_of_the_anthropic_package_arrives_as_the_provider_sent_it() -> None:
-    door = Door(turn_of(DONE))
-    await client(door).turn("anthropic-messages", await anthropic_reads(ANTHROPIC_MESSAGE))
-    assert door.bodies()[0]["response"] == ANTHROPIC_MESSAGE
-
-
-async def test_what_a_package_has_read_as_a_moment_arrives_as_the_same_moment() -> None:
-    container = {"id": "container_1", "expires_at": "2026-11-30T12:00:00.000000Z"}
-    door = Door(turn_of(DONE))
-    await client(door).turn("anthropic-messages", await anthropic_reads(ANTHROPIC_MESSAGE | {"container": container}))
-    assert datetime.fromisoformat(door.bodies()[0]["response"]["container"]["expires_at"]) == datetime(
-        2026, 11, 30, 12, tzinfo=UTC
-    )
-
-
-async def test_an_odd_key_in_an_object_of_a_package_stays_as_odd_as_it_was() -> None:
-    odd = ANTHROPIC_MESSAGE | {"content": [ANTHROPIC_MESSAGE["content"][1] | {"input": {"half \ud83d": "\ud83d"}}]}
-    door = Door(turn_of(DONE))
-    await client(door).turn("anthropic-messages", await anthropic_reads(odd))
-    assert door.bodies()[0]["response"] == odd
-
-
-async def test_a_number_that_json_does_not_have_never_becomes_null_on_its_way() -> None:
-    call = ANTHROPIC_MESSAGE["content"][1] | {"input": {"amount": float("nan")}}
-    response, door = await anthropic_reads(ANTHROPIC_MESSAGE | {"content": [call]}), Door(turn_of(DONE))
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        await client(door).turn("anthropic-messages", response)
-    assert door.asked == []
-
-
-async def test_a_completion_of_the_openai_package_arrives_as_the_provider_sent_it() -> None:
-    door = Door(turn_of(DONE))
-    response = await openai(CHAT_COMPLETION).chat.completions.create(
-        model="m", messages=[{"role": "user", "content": "?"}]
-    )
-    await client(door).turn("openai-chat", response)
-    assert door.bodies()[0]["response"] == CHAT_COMPLETION
-
-
-async def test_a_response_of_the_openai_package_arrives_as_the_provider_sent_it() -> None:
-    door = Door(turn_of(DONE))
-    response = await openai(RESPONSE).responses.create(model="m", input="?")
-    await client(door).turn("openai-responses", response)
-    assert door.bodies()[0]["response"] == RESPONSE
-
-
-async def anthropic_reads(answer: Json) -> Message:
-    """The answer as the package hands it out; a provider may send what Python's parser takes beyond JSON."""
-    provider = httpx2.MockTransport(
-        lambda _: httpx2.Response(200, content=json.dumps(answer), headers={"content-type": "application/json"})
-    )
-    model = AsyncAnthropic(api_key="none", base_url="http://model", http_client=httpx2.AsyncClient(transport=provider))
-    return await model.messages.create(model="m", max_tokens=1, messages=[{"role": "user", "content": "?"}])
-
-
-def openai(answer: Json) -> AsyncOpenAI:
-    provider = httpx2.MockTransport(lambda _: httpx2.Response(200, json=answer))
-    return AsyncOpenAI(api_key="none", base_url="http://model", http_client=httpx2.AsyncClient(transport=provider))
-
-
 async def test_plain_json_arrives_unchanged_even_with_half_a_character_in_it() -> None:
     door, response = Door(turn_of(DONE)), {"id": "m", "content": [{"text": "half a \ud83d"}], "n": 2**70}
     await client(door).turn("anthropic-messages", response)
     assert door.bodies()[0]["response"] == response
 
 
-async def test_what_is_no_response_is_an_error_of_the_caller() -> None:
-    with pytest.raises(TypeError, match="a mapping or has model_dump"):
-        await client(Door(turn_of(DONE))).turn("anthropic-messages", ["no", "response"])
+async def test_what_is_no_response_is_an_error_of_the_caller_and_sent_nowhere() -> None:
+    door = Door(turn_of(DONE))
+    with pytest.raises(TypeError, match="a mapping or an object of a provider's package"):
+        await client(door).turn("anthropic-messages", ["no", "response"])
+    with pytest.raises(TypeError, match="exactly one of both"):
+        await client(door).until_complete("anthropic-messages")
+    assert door.asked == []
+
+
+async def test_a_stream_is_handed_in_as_its_events_in_their_order() -> None:
+    door, events = Door(turn_of(DONE)), [{"type": "message_start"}, {"type": "message_stop"}]
+    await client(door).turn("anthropic-messages", events=iter(events))
+    assert door.bodies()[0]["events"] == events
+    assert "response" not in door.bodies()[0]
 
 
 async def test_a_number_that_is_none_is_an_error_of_the_caller_and_sent_nowhere() -> None:
@@ -240,6 +119,14 @@ async def test_patience_and_the_request_id_are_sent_as_the_door_reads_them() -> 
     assert "request_id" not in door.bodies()[1]
 
 
+async def test_a_conversation_is_named_where_the_caller_names_it() -> None:
+    door = Door(turn_of(DONE))
+    await client(door).turn("openai-chat", {}, conversation="c-1")
+    await client(door).until_complete("openai-chat", {}, conversation="c-1")
+    await client(door).until_complete("openai-chat", {})
+    assert [body.get("conversation") for body in door.bodies()] == ["c-1", "c-1", None]
+
+
 async def test_the_token_is_asked_for_anew_with_each_request() -> None:
     door, tokens = Door(turn_of(DONE)), iter(["first", "second"])
     onceward = client(door, token=lambda: next(tokens))
@@ -256,6 +143,23 @@ async def test_a_turn_is_read_with_its_results_and_messages() -> None:
     assert (turn.request_id, turn.complete, turn.append) == ("msg_1", False, [{"role": "user"}])
     assert turn.results[0].code == "approval_required"
     assert (turn.results[0].operation_id, turn.results[0].final, turn.results[0].data) == ("op_1", False, None)
+
+
+async def test_a_turn_tells_the_answers_alone_and_what_a_search_has_found() -> None:
+    more = {"answers": [{"role": "tool"}], "paused": True, "tools": [{"name": "get_order"}]}
+    turn = await client(Door(turn_of(DONE) | more)).turn("openai-responses", {})
+    assert (turn.answers, turn.paused, turn.tools) == ([{"role": "tool"}], True, [{"name": "get_order"}])
+
+
+async def test_an_earlier_door_tells_less() -> None:
+    turn = await client(Door(turn_of(DONE))).turn("openai-responses", {})
+    assert (turn.answers, turn.paused, turn.tools) == ([], False, [])
+    assert turn.results[0].duplicate_of is None
+
+
+async def test_a_second_call_for_the_same_act_names_the_first() -> None:
+    turn = await client(Door(turn_of(DONE | {"duplicate_of": "call-0"}))).turn("openai-chat", {})
+    assert turn.results[0].duplicate_of == "call-0"
 
 
 async def test_members_of_a_later_door_are_left_out() -> None:
@@ -346,6 +250,12 @@ async def test_the_same_delivery_is_repeated_until_every_result_is_final() -> No
     assert [(body["response"], body["request_id"], body["wait_for"]) for body in door.bodies()] == [
         ({"id": "msg_1"}, "mine", "end")
     ] * 3
+
+
+async def test_every_delivery_of_a_stream_has_all_its_events() -> None:
+    door = Door(turn_of(WAITING), turn_of(DONE))
+    await client(door).until_complete("openai-chat", events=iter([{"n": 1}, {"n": 2}]))
+    assert [body["events"] for body in door.bodies()] == [[{"n": 1}, {"n": 2}]] * 2
 
 
 async def test_an_outage_of_the_door_is_waited_out_with_growing_pauses() -> None:
