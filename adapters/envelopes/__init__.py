@@ -1,9 +1,10 @@
-"""The surfaces: each module translates one provider API between its envelope and the core's words.
+"""The surfaces: each package translates one provider API between its envelope and the core's words.
 
-To add a surface, write one module with `SURFACE`, `read`, `write` and `render` (see `envelope.Envelope`): a table of
-its stop signals, its own field names and nothing of another surface's, no SDK, no I/O. List it in `SURFACES`, give it
-its own messages in `tests/unit/test_envelope_<surface>.py`, and let the provider's official models judge what it writes
-in `tests/contract/test_official_models_accept.py`.
+To add a surface, write one package with `SURFACE`, `read`, `read_stream`, `write` and `render` (see
+`envelope.Envelope`): a table of its stop signals, its own field names and nothing of another surface's, no SDK, no I/O.
+A stream is put together to the response that was streamed, so that `read` alone judges. List the package below, give
+it its three reads in `tests/unit/three_reads.py` and its own messages in `tests/unit/test_envelope_<surface>.py`, and
+let the provider's official models judge what it writes in `tests/contract/test_official_models_accept.py`.
 """
 
 from collections.abc import Mapping

@@ -14,7 +14,10 @@ from adapters.envelopes.shape import refuse
 
 
 class Meaning(StrEnum):
-    """What the end of a response says of the response as a whole."""
+    """What the end of a response says of the response as a whole.
+
+    `PAUSED`: the provider goes on with its own work once it has the response back; nothing in it is run.
+    """
 
     COMPLETE = "complete"
     CUT = "cut"
@@ -45,7 +48,6 @@ _REFUSALS: Final[Mapping[Meaning, tuple[str, str]]] = MappingProxyType(
     {
         Meaning.CUT: ("incomplete_response", "cut_off"),
         Meaning.REFUSED: ("refused_response", "refused"),
-        Meaning.PAUSED: ("paused_response", "paused"),
     }
 )
 
@@ -61,10 +63,10 @@ def announcing(table: Mapping[str, Signal]) -> str:
 
 
 def require_not_broken_off(signal: Signal, path: str) -> None:
-    """Refuse a response that was cut, refused or paused, whether or not it holds calls.
+    """Refuse a response that was cut or refused, whether or not it holds calls.
 
     Raises:
-        ResponseRefused: incomplete_response, refused_response or paused_response.
+        ResponseRefused: incomplete_response or refused_response.
     """
     if signal.meaning in _REFUSALS:
         code, detail = _REFUSALS[signal.meaning]

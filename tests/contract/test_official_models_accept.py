@@ -99,13 +99,6 @@ def test_what_anthropics_model_refuses_is_refused_here_too(block: dict[str, Any]
         anthropic_messages.read(message(block))
 
 
-def test_a_toolset_call_that_anthropic_accepts_is_refused_here_on_purpose() -> None:
-    body = message(tool_use(PROPOSALS[0], toolset_name="browser"))
-    Message.model_validate(body)
-    with pytest.raises(ResponseRefused):
-        anthropic_messages.read(body)
-
-
 def test_openai_takes_every_message_back_unchanged() -> None:
     body = RESPONSES["openai-chat"]
     ChatCompletion.model_validate(body)

@@ -451,7 +451,6 @@ async def test_a_second_person_who_decides_is_told_that_it_is_done(onceward: Onc
     [
         ("anthropic-messages", "max_tokens", "incomplete_response"),
         ("anthropic-messages", "refusal", "refused_response"),
-        ("anthropic-messages", "pause_turn", "paused_response"),
         ("anthropic-messages", "end_turn", "unknown_stop_signal"),
         ("anthropic-messages", "soon_to_be_invented", "unknown_stop_signal"),
         ("openai-chat", "length", "incomplete_response"),
@@ -465,6 +464,18 @@ async def test_a_response_that_did_not_end_by_itself_registers_nothing(
     reply = await shop.ask(await shop.refund(), surface=surface, stop=stop, request_id=request_id)
     assert_problem(reply, 422, code)
     assert reply.body["next_action"]
+    await assert_not_registered(shop, request_id)
+
+
+@pytest.mark.usefixtures("nothing_is_sent")
+async def test_a_paused_response_is_answered_with_itself_and_registers_nothing(shop: Shop) -> None:
+    request_id = fresh("response")
+    asked = call("refund_payment", await shop.refund())
+    response = response_with("anthropic-messages", asked, response_id=request_id, stop="pause_turn")
+    answer = await shop.onceward.post({"surface": "anthropic-messages", "response": response}, shop.token)
+    assert answer.status_code == 200
+    assert answer.json()["results"] == []
+    assert answer.json()["append"] == [{"role": "assistant", "content": response["content"]}]
     await assert_not_registered(shop, request_id)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.envelopes import anthropic_messages
-from adapters.envelopes.envelope import ToolDefinition
+from adapters.envelopes.envelope import ReadTurn, ToolDefinition
 from tests.unit.three_reads import PROPOSALS, RESPONSES, RESULTS, message, tool_use
 from workflows.domain.errors import CorrelationBroken, ResponseRefused
 from workflows.domain.proposal import CallResult, Proposal, Status
@@ -25,6 +25,10 @@ def code_of(response: Any) -> str:
     with pytest.raises(ResponseRefused) as refused:
         anthropic_messages.read(response)
     return refused.value.code
+
+
+def results_for(turn: ReadTurn) -> list[CallResult]:
+    return [CallResult(each.call_id, each.tool_name, Status.SUCCEEDED, {"done": True}) for each in turn.proposals]
 
 
 def without(block: dict[str, Any], key: str) -> dict[str, Any]:
@@ -55,8 +59,6 @@ def test_text_between_calls_hides_none_of_them() -> None:
         ("max_tokens", "incomplete_response"),
         ("model_context_window_exceeded", "incomplete_response"),
         ("refusal", "refused_response"),
-        ("pause_turn", "paused_response"),
-        ("compaction", "paused_response"),
     ],
 )
 @pytest.mark.parametrize("blocks", [(TEXT,), (WEATHER,), (WEATHER, STOCK)])
@@ -64,6 +66,20 @@ def test_a_response_that_was_broken_off_runs_nothing(
     stop_reason: str, code: str, blocks: tuple[dict[str, Any], ...]
 ) -> None:
     assert code_of(message(*blocks, stop_reason=stop_reason)) == code
+
+
+@pytest.mark.parametrize("stop_reason", ["pause_turn", "compaction"])
+@pytest.mark.parametrize("blocks", [(TEXT,), (SERVER_SEARCH,), (WEATHER, WEATHER), (without(STOCK, "id"),)])
+def test_a_paused_response_runs_nothing_and_goes_back_as_it_came(
+    stop_reason: str, blocks: tuple[dict[str, Any], ...]
+) -> None:
+    turn = anthropic_messages.read(message(*blocks, stop_reason=stop_reason))
+    assert (turn.paused, turn.proposals) == (True, ())
+    assert anthropic_messages.write(turn, []) == [{"role": "assistant", "content": list(blocks)}]
+
+
+def test_a_response_that_ended_is_not_paused() -> None:
+    assert not anthropic_messages.read(message(WEATHER)).paused
 
 
 @pytest.mark.parametrize("stop_reason", ["end_turn", "stop_sequence", None, "", 1, ["tool_use"], "soon_to_be_invented"])
@@ -159,9 +175,21 @@ def test_a_call_made_by_the_providers_own_code_is_a_call() -> None:
     assert anthropic_messages.read(message(called)).proposals == PROPOSALS[:1]
 
 
-def test_a_call_inside_a_toolset_is_refused_because_its_name_is_not_its_whole_name() -> None:
-    assert code_of(message(tool_use(PROPOSALS[0], toolset_name="browser"))) == "unsupported_call_type"
+def test_a_call_inside_a_toolset_is_known_by_both_names_and_answered_under_both() -> None:
+    turn = anthropic_messages.read(message(tool_use(PROPOSALS[0], toolset_name="browser"), STOCK))
+    assert [proposal.tool_name for proposal in turn.proposals] == ["browser.get_weather", "get_stock"]
+    _, answer = anthropic_messages.write(turn, results_for(turn))
+    assert [block.get("toolset_name") for block in answer["content"]] == ["browser", None]
+    assert "toolset_name" not in answer["content"][1]
+
+
+def test_a_toolset_without_a_name_is_none() -> None:
     assert anthropic_messages.read(message(tool_use(PROPOSALS[0], toolset_name=None))).proposals == PROPOSALS[:1]
+
+
+@pytest.mark.parametrize("toolset", ["", 7, {}, ["browser"]])
+def test_a_toolset_of_another_shape_refuses_the_response(toolset: Any) -> None:
+    assert code_of(message(tool_use(PROPOSALS[0], toolset_name=toolset))) == "malformed_tool_calls"
 
 
 def test_thinking_signatures_and_unknown_keys_are_echoed_as_they_came() -> None:

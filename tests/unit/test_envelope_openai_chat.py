@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from adapters.envelopes import openai_chat
-from adapters.envelopes.envelope import ToolDefinition
+from adapters.envelopes.envelope import ReadTurn, ToolDefinition
 from tests.unit.three_reads import PROPOSALS, RESPONSES, RESULTS, choice, completion, tool_call
 from workflows.domain.errors import CorrelationBroken, ResponseRefused
-from workflows.domain.proposal import Proposal
+from workflows.domain.proposal import CallResult, Proposal, Status
 
 WEATHER = tool_call(PROPOSALS[0])
 STOCK = tool_call(PROPOSALS[1])
@@ -22,6 +22,10 @@ def code_of(response: Any) -> str:
     with pytest.raises(ResponseRefused) as refused:
         openai_chat.read(response)
     return refused.value.code
+
+
+def results_for(turn: ReadTurn) -> list[CallResult]:
+    return [CallResult(each.call_id, each.tool_name, Status.SUCCEEDED, {"done": True}) for each in turn.proposals]
 
 
 def with_arguments(arguments: Any) -> dict[str, Any]:
@@ -110,11 +114,27 @@ def test_a_call_that_cannot_be_answered_refuses_the_response(call_id: dict[str, 
     assert code_of(completion(choice(STOCK, nameless))) == "missing_call_id"
 
 
-def test_free_text_calls_and_legacy_calls_are_refused_as_unsupported() -> None:
-    assert code_of(completion(choice(WEATHER, CUSTOM))) == "unsupported_call_type"
-    legacy = choice(finish_reason="function_call", function_call=LEGACY, tool_calls=None)
-    assert code_of(completion(legacy)) == "unsupported_call_type"
-    assert code_of(completion(choice(WEATHER, function_call="get_weather"))) == "unsupported_call_type"
+def test_the_free_text_of_a_custom_tool_is_its_one_argument() -> None:
+    turn = openai_chat.read(completion(choice(WEATHER, CUSTOM)))
+    assert turn.proposals == (PROPOSALS[0], Proposal("call-sql", "run_sql", {"input": "select 1"}))
+    assert [answer["tool_call_id"] for answer in openai_chat.write(turn, results_for(turn))[1:]] == [
+        "call-weather",
+        "call-sql",
+    ]
+
+
+def test_a_call_of_the_deprecated_form_is_answered_in_it() -> None:
+    turn = openai_chat.read(completion(choice(finish_reason="function_call", function_call=LEGACY, tool_calls=None)))
+    assert turn.proposals == (Proposal("function_call", "get_weather", {}),)
+    _, answer = openai_chat.write(turn, results_for(turn))
+    assert (answer["role"], answer["name"]) == ("function", "get_weather")
+    assert json.loads(answer["content"]) == results_for(turn)[0].body()
+    assert "tool_call_id" not in answer
+
+
+def test_calls_of_both_forms_at_once_are_refused() -> None:
+    assert code_of(completion(choice(WEATHER, function_call=LEGACY))) == "malformed_tool_calls"
+    assert code_of(completion(choice(WEATHER, function_call="get_weather"))) == "malformed_tool_calls"
 
 
 @pytest.mark.parametrize("shell", [None, {}, {"name": "", "arguments": ""}])

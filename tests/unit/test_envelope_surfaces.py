@@ -10,7 +10,7 @@ import pytest
 from adapters.envelopes import SURFACES, stop_signal
 from adapters.envelopes.envelope import ToolDefinition
 from adapters.envelopes.stop_signal import Calls, Meaning, Signal
-from tests.unit.three_reads import PROPOSALS, RESPONSES, RESULTS
+from tests.unit.three_reads import LENGTHS_OF_THE_END, PROPOSALS, RESPONSES, RESULTS, STREAMS
 from workflows.domain.errors import ERRORS, InvalidConfiguration, ResponseRefused
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -33,6 +33,28 @@ def test_the_same_three_proposals_are_read_from_every_surface(surface: str) -> N
 
 
 @every_surface
+def test_a_stream_reads_as_the_response_that_was_streamed(surface: str) -> None:
+    assert SURFACES[surface].read_stream(STREAMS[surface]) == SURFACES[surface].read(RESPONSES[surface])
+
+
+@every_surface
+def test_a_stream_that_was_cut_anywhere_runs_nothing(surface: str) -> None:
+    stream = STREAMS[surface]
+    for length in range(len(stream) - LENGTHS_OF_THE_END[surface] + 1):
+        with pytest.raises(ResponseRefused) as refused:
+            SURFACES[surface].read_stream(stream[:length])
+        assert refused.value.code == "incomplete_response"
+
+
+@every_surface
+@pytest.mark.parametrize("nonsense", [None, "", "data: {}", 7, {}, [None], ["text"], [[]]])
+def test_nonsense_is_no_stream(surface: str, nonsense: Any) -> None:
+    with pytest.raises(ResponseRefused) as refused:
+        SURFACES[surface].read_stream(nonsense)
+    assert refused.value.code == "malformed_envelope"
+
+
+@every_surface
 def test_a_partial_failure_stays_with_its_call(surface: str) -> None:
     envelope = SURFACES[surface]
     messages = envelope.write(envelope.read(RESPONSES[surface]), RESULTS)
@@ -49,6 +71,13 @@ def test_reading_and_writing_leave_the_response_as_it_was(surface: str) -> None:
     turn = SURFACES[surface].read(response)
     SURFACES[surface].write(turn, RESULTS)
     assert response == RESPONSES[surface]
+
+
+@every_surface
+def test_reading_leaves_the_stream_as_it_was(surface: str) -> None:
+    stream = copy.deepcopy(STREAMS[surface])
+    SURFACES[surface].write(SURFACES[surface].read_stream(stream), RESULTS)
+    assert stream == STREAMS[surface]
 
 
 @every_surface
@@ -118,7 +147,6 @@ def test_calls_without_their_signal_are_refused_with_the_signals_that_this_surfa
     [
         "incomplete_response",
         "refused_response",
-        "paused_response",
         "unknown_stop_signal",
         "malformed_envelope",
         "missing_tool_calls",

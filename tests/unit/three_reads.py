@@ -69,7 +69,68 @@ def choice(*calls: dict[str, Any], finish_reason: Any = "tool_calls", **more: An
     return {"finish_reason": finish_reason, "message": said}
 
 
+def message_stream(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events of a message, each block with one piece."""
+    ends = {"stop_reason": body["stop_reason"], "stop_sequence": body["stop_sequence"]}
+    return [
+        {"type": "message_start", "message": {**body, "content": [], "stop_reason": None}},
+        *(event for index, block in enumerate(body["content"]) for event in block_events(index, block)),
+        {"type": "message_delta", "delta": ends, "usage": {"output_tokens": 20}},
+        {"type": "message_stop"},
+    ]
+
+
+def block_events(index: int, block: dict[str, Any], *pieces: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events of one block; the pieces of text and of an input are found if none are given."""
+    start, whole = emptied(block)
+    return [
+        {"type": "content_block_start", "index": index, "content_block": start},
+        *({"type": "content_block_delta", "index": index, "delta": piece} for piece in pieces or whole),
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
+def emptied(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    if "input" in block:
+        text = strict_json.dump(block["input"])
+        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": text}]
+    if "text" in block:
+        return {**block, "text": ""}, [{"type": "text_delta", "text": block["text"]}]
+    return block, []
+
+
+def completion_stream(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The chunks of a completion with one choice: its calls one by one, its end, its count of tokens."""
+    [only] = body["choices"]
+    said = {key: value for key, value in only["message"].items() if key != "tool_calls"}
+    return [
+        chunk(body, {"delta": said}),
+        *(chunk(body, {"delta": {"tool_calls": [piece]}}) for piece in numbered(only["message"]["tool_calls"])),
+        chunk(body, {"delta": {}, "finish_reason": only["finish_reason"]}),
+        chunk(body, usage=body["usage"]),
+    ]
+
+
+def numbered(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"index": index, **call} for index, call in enumerate(calls)]
+
+
+def chunk(body: dict[str, Any], *pieces: dict[str, Any], **more: Any) -> dict[str, Any]:
+    kept = {key: body[key] for key in ("id", "created", "model")}
+    choices = [{"index": 0, "logprobs": None, "finish_reason": None, **piece} for piece in pieces]
+    return {**kept, "object": "chat.completion.chunk", "choices": choices, "usage": None, **more}
+
+
 RESPONSES: dict[str, dict[str, Any]] = {
     "anthropic-messages": message({"type": "text", "text": "Three reads."}, *map(tool_use, PROPOSALS)),
     "openai-chat": completion(choice(*map(tool_call, PROPOSALS))),
 }
+
+STREAMS: dict[str, list[dict[str, Any]]] = {
+    "anthropic-messages": message_stream(RESPONSES["anthropic-messages"]),
+    "openai-chat": completion_stream(RESPONSES["openai-chat"]),
+}
+"""The same responses, streamed."""
+
+LENGTHS_OF_THE_END: dict[str, int] = {"anthropic-messages": 1, "openai-chat": 2}
+"""How many of the last events of the stream belong to its end: without the first of them it was cut."""

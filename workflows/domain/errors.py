@@ -71,9 +71,6 @@ ERRORS: dict[str, ErrorEntry] = {
         _N, _A.PROPOSE_AGAIN, "The response was cut off before it was complete; nothing in it was run."
     ),
     "refused_response": ErrorEntry(_N, _A.DO_NOT_RETRY, "The model or the provider's filter refused; nothing was run."),
-    "paused_response": ErrorEntry(
-        _N, _A.PROPOSE_AGAIN, "The provider paused this turn; send the conversation back as it is."
-    ),
     "unknown_stop_signal": ErrorEntry(
         _N, _A.DO_NOT_RETRY, "The response ends in a way that this surface does not define."
     ),

@@ -13,7 +13,9 @@ class Proposal:
     """One call that a model asks for. Not a command: nothing may run because of it alone.
 
     `arguments` is the parsed JSON value (integers exact, other numbers `Decimal`); `fault` is set when this call
-    alone is unfit (its arguments are no strict JSON) so that its siblings keep their chance.
+    alone is unfit (its arguments are no strict JSON) so that its siblings keep their chance. `hosted`: the provider
+    would run it itself and asks whether it may. `carried` is the surface's own: what its answer must give back
+    untouched or be written by; nobody else reads it.
     """
 
     call_id: str
@@ -21,6 +23,8 @@ class Proposal:
     arguments: Any
     fault: str | None = None
     fault_details: tuple[Detail, ...] = ()
+    hosted: bool = False
+    carried: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 class Status(StrEnum):
