@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from adapters.envelopes.shape import refuse
 
-SENT_WHOLE: Final = frozenset({"id", "type", "role", "name", "index", "format", "channel"})
+SENT_WHOLE: Final = frozenset({"id", "type", "role", "name", "channel"})
 """Members whose text is never split: some servers send it again with every piece, and the last one counts."""
 
 

@@ -1,6 +1,7 @@
 """Anthropic Messages: what is read, refused and written."""
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -170,9 +171,15 @@ def test_work_of_the_provider_is_neither_run_nor_answered() -> None:
     assert turn.echo[0]["content"] == list(blocks)
 
 
-def test_a_call_made_by_the_providers_own_code_is_a_call() -> None:
-    called = tool_use(PROPOSALS[0], caller={"type": "code_execution_20260521", "tool_id": "srvtoolu_1"})
-    assert anthropic_messages.read(message(called)).proposals == PROPOSALS[:1]
+@pytest.mark.parametrize("version", ["20250825", "20260120", "20260521"])
+def test_a_call_made_by_the_providers_own_code_is_a_call_and_is_answered_like_any(version: str) -> None:
+    program = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "code_execution", "input": {"code": "…"}}
+    called = tool_use(PROPOSALS[0], caller={"type": f"code_execution_{version}", "tool_id": "srvtoolu_1"})
+    turn = anthropic_messages.read(message(program, called))
+    assert turn.proposals == PROPOSALS[:1]
+    echo, answer = anthropic_messages.write(turn, results_for(turn))
+    assert echo["content"] == [program, called]
+    assert [sorted(block) for block in answer["content"]] == [["content", "is_error", "tool_use_id", "type"]]
 
 
 def test_a_call_inside_a_toolset_is_known_by_both_names_and_answered_under_both() -> None:
@@ -258,3 +265,17 @@ def test_a_definition_is_listed_under_its_input_schema() -> None:
         "description": "Reads the weather.",
         "input_schema": schema,
     }
+
+
+@pytest.mark.parametrize(
+    ("said", "listed"),
+    [
+        ({"strict": True}, {"strict": True}),
+        ({"deferred": True}, {"defer_loading": True}),
+        ({"examples": ({"city": "Seoul"}, {})}, {"input_examples": [{"city": "Seoul"}, {}]}),
+    ],
+)
+def test_a_definition_says_what_it_was_told_to_say_and_no_more(said: dict[str, Any], listed: dict[str, Any]) -> None:
+    plain = ToolDefinition("get_weather", "Reads the weather.", {"type": "object"})
+    rendered = anthropic_messages.render(replace(plain, **said))
+    assert rendered == anthropic_messages.render(plain) | listed

@@ -123,6 +123,65 @@ def test_the_free_text_of_a_custom_tool_is_its_one_argument() -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ["", "null", '{"city":"Seoul"}', "naïve 서울"])
+def test_the_text_of_a_custom_tool_is_never_taken_for_json(text: str) -> None:
+    called = {**CUSTOM, "custom": {"name": "run_sql", "input": text}}
+    assert openai_chat.read(completion(choice(called))).proposals[0].arguments == {"input": text}
+
+
+@pytest.mark.parametrize("text", ["\0", "x" * 1_100_000])
+def test_a_text_that_no_argument_may_be_spoils_its_own_call_only(text: str) -> None:
+    called = {**CUSTOM, "custom": {"name": "run_sql", "input": text}}
+    spoilt, sound = openai_chat.read(completion(choice(called, STOCK))).proposals
+    assert (spoilt.call_id, spoilt.fault) == ("call-sql", "invalid_arguments_json")
+    assert sound == PROPOSALS[1]
+
+
+@pytest.mark.parametrize(
+    "custom",
+    [
+        {"name": "run_sql"},
+        {"name": "run_sql", "input": None},
+        {"name": "run_sql", "input": {"sql": "select 1"}},
+        {"input": "select 1"},
+        {"name": "", "input": "select 1"},
+        "run_sql",
+        None,
+    ],
+)
+def test_a_custom_call_of_another_shape_refuses_the_response(custom: Any) -> None:
+    assert code_of(completion(choice(STOCK, {**CUSTOM, "custom": custom}))) == "malformed_tool_calls"
+
+
+def test_a_custom_call_needs_an_id_of_its_own_like_any_other() -> None:
+    assert code_of(completion(choice(CUSTOM, {**STOCK, "id": "call-sql"}))) == "duplicate_call_id"
+    assert code_of(completion(choice({**CUSTOM, "id": ""}))) == "missing_call_id"
+
+
+@pytest.mark.parametrize("legacy", [{"name": "get_weather"}, {"name": "get_weather", "arguments": ""}])
+def test_a_call_of_the_deprecated_form_may_have_no_arguments(legacy: dict[str, Any]) -> None:
+    turn = openai_chat.read(completion(choice(finish_reason="stop", function_call=legacy, tool_calls=[])))
+    assert turn.proposals == (Proposal("function_call", "get_weather", {}),)
+
+
+def test_broken_arguments_of_the_deprecated_form_are_a_fault_of_the_call_that_is_answered_in_it() -> None:
+    legacy = {"name": "get_weather", "arguments": "{"}
+    turn = openai_chat.read(completion(choice(finish_reason="function_call", function_call=legacy, tool_calls=None)))
+    assert turn.proposals[0].fault == "invalid_arguments_json"
+    assert openai_chat.write(turn, results_for(turn))[1]["role"] == "function"
+
+
+@pytest.mark.parametrize("legacy", ["get_weather", ["get_weather"], {"arguments": "{}"}, {"name": 7}])
+def test_a_call_of_the_deprecated_form_of_another_shape_refuses_the_response(legacy: Any) -> None:
+    called = choice(finish_reason="function_call", function_call=legacy, tool_calls=None)
+    assert code_of(completion(called)) == "malformed_tool_calls"
+
+
+def test_an_ordinary_call_may_bear_the_id_that_stands_for_a_deprecated_one() -> None:
+    turn = openai_chat.read(completion(choice({**WEATHER, "id": "function_call"})))
+    assert openai_chat.write(turn, results_for(turn))[1]["role"] == "tool"
+
+
 def test_a_call_of_the_deprecated_form_is_answered_in_it() -> None:
     turn = openai_chat.read(completion(choice(finish_reason="function_call", function_call=LEGACY, tool_calls=None)))
     assert turn.proposals == (Proposal("function_call", "get_weather", {}),)
@@ -277,9 +336,15 @@ def test_the_text_of_an_answer_tells_that_it_is_an_error() -> None:
     assert json.loads(stock["content"])["error"]["code"] == "upstream_unavailable"
 
 
-def test_a_definition_is_listed_as_a_function_without_strict_mode() -> None:
+@pytest.mark.parametrize("more", [{}, {"deferred": True}, {"examples": ({"city": "Seoul"},)}])
+def test_a_definition_is_listed_as_a_function_and_the_surface_knows_no_more_of_it(more: dict[str, Any]) -> None:
     schema = {"type": "object", "properties": {}}
-    assert openai_chat.render(ToolDefinition("get_weather", "Reads the weather.", schema)) == {
+    assert openai_chat.render(ToolDefinition("get_weather", "Reads the weather.", schema, **more)) == {
         "type": "function",
         "function": {"name": "get_weather", "description": "Reads the weather.", "parameters": schema},
     }
+
+
+def test_a_definition_is_strict_when_it_says_so() -> None:
+    rendered = openai_chat.render(ToolDefinition("get_weather", "Reads the weather.", {"type": "object"}, strict=True))
+    assert rendered["function"]["strict"] is True

@@ -72,7 +72,9 @@ class _Assembly:
         if reason and known and reason != known:
             refuse("malformed_envelope", f"{path}/delta/stop_reason", "two_ends", "one stop_reason")
         beside = {key: value for key, value in event.items() if key not in _BESIDE}
-        usage = {"usage": _changed(self.message.get("usage") or {}, as_object(event.get("usage") or {}, path))}
+        usage = {
+            "usage": _changed(self.message.get("usage") or {}, as_object(event.get("usage") or {}, f"{path}/usage"))
+        }
         self.message = _changed(self.message, {**beside, **delta, **usage})
 
     def stop(self, _event: dict[str, Any], _path: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from adapters.envelopes.envelope import ReadTurn
 from adapters.envelopes.fragments import joined, last_said
 from adapters.envelopes.openai_chat.call_pieces import UNFIT, Calls, one_call
+from adapters.envelopes.openai_chat.calls import has_legacy_call
 from adapters.envelopes.openai_chat.reading import read
 from adapters.envelopes.shape import as_object, as_objects, refuse
 
@@ -33,7 +34,8 @@ def whole(events: Sequence[Any]) -> dict[str, Any]:
             choices.setdefault(_index(piece, path), _Choice()).take(piece, path)
     if not choices:
         refuse("incomplete_response", "", "cut_off", "a chunk with a finish_reason")
-    return {**_head(chunks), "choices": [choices[index].whole(index) for index in sorted(choices)]}
+    in_order = [choices[index] for index in sorted(choices)]
+    return {**_head(chunks), "choices": [choice.whole(f"/choices/{place}") for place, choice in enumerate(in_order)]}
 
 
 def _require_no_error(chunk: dict[str, Any], path: str) -> None:
@@ -73,7 +75,8 @@ class _Choice:
     ended: bool = False
 
     def take(self, piece: dict[str, Any], path: str) -> None:
-        delta = as_object(piece.get("delta") or {}, f"{path}/delta")
+        """Take one piece."""
+        delta = _delta(piece, path)
         self.beside.append({key: value for key, value in piece.items() if key not in ("delta", "finish_reason")})
         self.deltas.append({key: value for key, value in delta.items() if key not in _CALLS})
         self._take_calls(delta, f"{path}/delta")
@@ -83,9 +86,9 @@ class _Choice:
         calls = as_objects(delta.get("tool_calls") or [], f"{path}/tool_calls", UNFIT)
         for offset, piece in enumerate(calls):
             self.calls.take(piece, f"{path}/tool_calls/{offset}")
-        if delta.get("function_call"):
+        if has_legacy_call(delta):
             self.legacy.append(as_object(delta["function_call"], f"{path}/function_call", UNFIT))
-        if calls or delta.get("function_call"):
+        if calls or has_legacy_call(delta):
             self.ended = False
 
     def _take_end(self, reason: Any, path: str) -> None:
@@ -97,13 +100,22 @@ class _Choice:
         self.reasons.append(reason)
         self.ended = True
 
-    def whole(self, index: int) -> dict[str, Any]:
+    def whole(self, path: str) -> dict[str, Any]:
+        """Return the choice as a whole response lists it, if it has come to its end."""
         if not self.ended:
             refuse("incomplete_response", "", "cut_off", "a chunk with a finish_reason")
-        path = f"/choices/{index}"
         message = joined(self.deltas, f"{path}/message")
         if self.calls.in_order:
             message["tool_calls"] = self.calls.whole(f"{path}/message/tool_calls")
         if self.legacy:
             message["function_call"] = one_call(self.legacy, self.legacy, f"{path}/message/function_call")
-        return {**joined(self.beside, path), "index": index, "finish_reason": self.reasons[0], "message": message}
+        return {**joined(self.beside, path), "finish_reason": self.reasons[0], "message": message}
+
+
+def _delta(piece: dict[str, Any], path: str) -> dict[str, Any]:
+    """A piece about filters alone has none; a choice sent whole would hold calls that nobody collects."""
+    if piece.get("delta") is not None:
+        return as_object(piece["delta"], f"{path}/delta")
+    if "message" in piece:
+        refuse("malformed_envelope", f"{path}/message", "unexpected_value", "a delta")
+    return {}
