@@ -1,8 +1,6 @@
 """What holds on every surface."""
 
 import copy
-import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,26 +8,23 @@ import pytest
 from adapters.envelopes import SURFACES, stop_signal
 from adapters.envelopes.envelope import ToolDefinition
 from adapters.envelopes.stop_signal import Calls, Meaning, Signal
-from tests.unit.three_reads import LENGTHS_OF_THE_END, PROPOSALS, RESPONSES, RESULTS, STREAMS
+from tests.unit.three_reads import EXAMPLES, PROPOSALS, RESPONSES, RESULTS, STREAMS
 from workflows.domain.errors import ERRORS, InvalidConfiguration, ResponseRefused
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
-WRITTEN_STATUSES: dict[str, Callable[[list[dict[str, Any]]], list[tuple[str, str]]]] = {
-    "anthropic-messages": lambda messages: [
-        (block["tool_use_id"], json.loads(block["content"])["status"]) for block in messages[-1]["content"]
-    ],
-    "openai-chat": lambda messages: [(m["tool_call_id"], json.loads(m["content"])["status"]) for m in messages[1:]],
-}
-
 every_surface = pytest.mark.parametrize("surface", SURFACES)
+
+
+def test_every_surface_has_its_example() -> None:
+    assert EXAMPLES.keys() == SURFACES.keys()
 
 
 @every_surface
 def test_the_same_three_proposals_are_read_from_every_surface(surface: str) -> None:
     turn = SURFACES[surface].read(RESPONSES[surface])
     assert turn.proposals == PROPOSALS
-    assert (turn.surface, turn.request_id) == (surface, RESPONSES[surface]["id"])
+    assert (turn.surface, turn.request_id) == (surface, EXAMPLES[surface].request_id)
 
 
 @every_surface
@@ -40,7 +35,7 @@ def test_a_stream_reads_as_the_response_that_was_streamed(surface: str) -> None:
 @every_surface
 def test_a_stream_that_was_cut_anywhere_runs_nothing(surface: str) -> None:
     stream = STREAMS[surface]
-    for length in range(len(stream) - LENGTHS_OF_THE_END[surface] + 1):
+    for length in range(len(stream) - EXAMPLES[surface].end + 1):
         with pytest.raises(ResponseRefused) as refused:
             SURFACES[surface].read_stream(stream[:length])
         assert refused.value.code == "incomplete_response"
@@ -58,7 +53,7 @@ def test_nonsense_is_no_stream(surface: str, nonsense: Any) -> None:
 def test_a_partial_failure_stays_with_its_call(surface: str) -> None:
     envelope = SURFACES[surface]
     messages = envelope.write(envelope.read(RESPONSES[surface]), RESULTS)
-    assert WRITTEN_STATUSES[surface](messages) == [
+    assert EXAMPLES[surface].told(messages) == [
         ("call-weather", "succeeded"),
         ("call-stock", "failed_retryable"),
         ("call-news", "failed_terminal"),
@@ -91,9 +86,9 @@ def test_nonsense_is_no_envelope(surface: str, nonsense: Any) -> None:
 @every_surface
 def test_a_refusal_says_where_and_what_was_expected_but_not_what_came(surface: str) -> None:
     with pytest.raises(ResponseRefused) as refused:
-        SURFACES[surface].read({"content": "s3cret", "choices": "s3cret"})
+        SURFACES[surface].read(EXAMPLES[surface].unfit)
     [detail] = refused.value.details
-    assert detail.path in {"/content", "/choices"}
+    assert detail.path == EXAMPLES[surface].unfit_at
     assert "s3cret" not in repr(refused.value.details)
 
 

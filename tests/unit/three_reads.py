@@ -1,5 +1,8 @@
 """One turn of three reads on every surface, and its results in the reverse order."""
 
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from adapters import strict_json
@@ -121,16 +124,55 @@ def chunk(body: dict[str, Any], *pieces: dict[str, Any], **more: Any) -> dict[st
     return {**kept, "object": "chat.completion.chunk", "choices": choices, "usage": None, **more}
 
 
-RESPONSES: dict[str, dict[str, Any]] = {
-    "anthropic-messages": message({"type": "text", "text": "Three reads."}, *map(tool_use, PROPOSALS)),
-    "openai-chat": completion(choice(*map(tool_call, PROPOSALS))),
+def told_in_blocks(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(block["tool_use_id"], json.loads(block["content"])["status"]) for block in messages[-1]["content"]]
+
+
+def told_in_messages(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(each["tool_call_id"], json.loads(each["content"])["status"]) for each in messages[1:]]
+
+
+@dataclass(frozen=True)
+class Example:
+    """The turn of three reads as one surface has it.
+
+    `stream` is the response streamed, and `end` the number of its last events that belong to its end: without the
+    first of them it was cut. `told` reads call ids and statuses back from what is written. `unfit` is a response that
+    is refused for the value at `unfit_at`.
+    """
+
+    response: dict[str, Any]
+    stream: list[dict[str, Any]]
+    end: int
+    request_id: str
+    told: Callable[[list[dict[str, Any]]], list[tuple[str, str]]]
+    unfit: Any
+    unfit_at: str
+
+
+_MESSAGE = message({"type": "text", "text": "Three reads."}, *map(tool_use, PROPOSALS))
+_COMPLETION = completion(choice(*map(tool_call, PROPOSALS)))
+
+EXAMPLES: dict[str, Example] = {
+    "anthropic-messages": Example(
+        response=_MESSAGE,
+        stream=message_stream(_MESSAGE),
+        end=1,
+        request_id="msg_17",
+        told=told_in_blocks,
+        unfit={"content": "s3cret"},
+        unfit_at="/content",
+    ),
+    "openai-chat": Example(
+        response=_COMPLETION,
+        stream=completion_stream(_COMPLETION),
+        end=2,
+        request_id="chatcmpl-17",
+        told=told_in_messages,
+        unfit={"choices": "s3cret"},
+        unfit_at="/choices",
+    ),
 }
 
-STREAMS: dict[str, list[dict[str, Any]]] = {
-    "anthropic-messages": message_stream(RESPONSES["anthropic-messages"]),
-    "openai-chat": completion_stream(RESPONSES["openai-chat"]),
-}
-"""The same responses, streamed."""
-
-LENGTHS_OF_THE_END: dict[str, int] = {"anthropic-messages": 1, "openai-chat": 2}
-"""How many of the last events of the stream belong to its end: without the first of them it was cut."""
+RESPONSES = {surface: example.response for surface, example in EXAMPLES.items()}
+STREAMS = {surface: example.stream for surface, example in EXAMPLES.items()}
