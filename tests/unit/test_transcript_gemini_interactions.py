@@ -32,6 +32,9 @@ REMOTE_RESULT = {"type": "mcp_server_tool_result", "call_id": "mcp_1", "result":
 SEARCH = {"type": "google_search_call", "id": "gs_1", "arguments": {}}
 SEARCH_RESULT = {"type": "google_search_result", "call_id": "gs_1", "result": []}
 
+TOOL_SEARCH = {"type": "tool_search_call", "id": "ts_1", "arguments": {}}
+TOOL_SEARCH_RESULT = {"type": "tool_search_result", "call_id": "ts_1", "result": []}
+
 SOUND = {
     "no calls": [user(), {"type": "thought", "signature": "Eu"}, said()],
     "no steps": [],
@@ -42,6 +45,9 @@ SOUND = {
     "an empty result": [call(), result(value="")],
     "what the provider did itself": [REMOTE, REMOTE_RESULT, SEARCH, SEARCH_RESULT, said()],
     "what the provider is still at": [user(), SEARCH],
+    "the provider's own tool search": [TOOL_SEARCH, TOOL_SEARCH_RESULT, said()],
+    "a tool search that the client answers": [TOOL_SEARCH, result("ts_1", "tool_search", [])],
+    "a tool search that nobody has answered": [TOOL_SEARCH],
     "the same id for calls of two kinds": [call("mcp_1"), REMOTE, REMOTE_RESULT, result("mcp_1")],
 }
 
@@ -52,6 +58,16 @@ UNSOUND: dict[str, tuple[list[Any], str, str]] = {
     "a result for a call of the provider's own": ([REMOTE, result("mcp_1")], "unasked_result", "/1/call_id"),
     "a result of the provider's without its call": ([SEARCH_RESULT], "unasked_result", "/0/call_id"),
     "a result before its call": ([result(), call()], "misplaced_result", "/0/call_id"),
+    "two results for one tool search": (
+        [TOOL_SEARCH, TOOL_SEARCH_RESULT, result("ts_1", "tool_search", [])],
+        "repeated_result",
+        "/2/call_id",
+    ),
+    "the result of a tool search for a call": (
+        [call("ts_1"), TOOL_SEARCH_RESULT],
+        "unasked_result",
+        "/1/call_id",
+    ),
     "two results for one call": ([call(), result(), result()], "repeated_result", "/2/call_id"),
     "one id for two calls": ([call(), result(), call(), result()], "repeated_call_id", "/2/id"),
     "a call without an id": ([call(None)], "missing_call_id", "/0/id"),

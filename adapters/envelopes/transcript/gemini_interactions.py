@@ -3,10 +3,10 @@
 The steps that the provider runs itself come in pairs of the same make; they are the provider's to answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from adapters.envelopes.transcript.pairing import Pairs
+from adapters.envelopes.transcript.pairing import Key, Pairs
 from adapters.envelopes.transcript.refusal import as_object, as_objects, as_word, refuse
 
 SURFACE: Final = "gemini-interactions"
@@ -46,27 +46,40 @@ def _require_result(result: Any, path: str) -> None:
 
 def _require_pairs(conversation: Sequence[_Step]) -> None:
     """The types say of every result: "ID to match the ID from the function call block"."""
-    pairs = Pairs({_key(step) for _, step in conversation if step["type"].endswith("_call")})
+    searches = {step["id"] for _, step in conversation if step["type"] == "tool_search_call"}
+    pairs = Pairs({(_kind(step), step["id"]) for _, step in conversation if _is_call(step)})
     for path, step in conversation:
-        if step["type"].endswith("_call"):
-            pairs.ask(_key(step), f"{path}/id")
+        if _is_call(step):
+            pairs.ask((_kind(step), step["id"]), f"{path}/id")
         elif step["type"].endswith("_result"):
-            pairs.answer(_key(step), f"{path}/call_id")
-    for key, path in pairs.unanswered.items():
-        if key[0] == "function":
+            pairs.answer(_answered(step, searches), f"{path}/call_id")
+    for (kind, _), path in pairs.unanswered.items():
+        if kind == "function":
             refuse("unanswered_call", path, "a function_result behind it")
 
 
-def _key(step: dict[str, Any]) -> tuple[str, str]:
-    kind = step["type"]
-    if kind.endswith("_call"):
-        return kind.removesuffix("_call"), step["id"]
-    return kind.removesuffix("_result"), step["call_id"]
+def _is_call(step: dict[str, Any]) -> bool:
+    return bool(step["type"].endswith("_call"))
+
+
+def _kind(step: dict[str, Any]) -> str:
+    """`function` of a function_call and of a function_result, and so on."""
+    kind: str = step["type"]
+    return kind.rpartition("_")[0]
+
+
+def _answered(step: dict[str, Any], searches: Collection[str]) -> Key:
+    """A client answers its tool search with a function_result; the provider answers its own with one of its kind."""
+    if step["type"] == "function_result" and step["call_id"] in searches:
+        return "tool_search", step["call_id"]
+    return _kind(step), step["call_id"]
 
 
 def _require_names(conversation: Sequence[_Step]) -> None:
     """The type lets the name be left out; the API answers 400 to a result without it."""
     names = {step["id"]: step["name"] for _, step in conversation if step["type"] == "function_call"}
     for path, step in conversation:
-        if step["type"] == "function_result" and step.get("name") != names[step["call_id"]]:
-            refuse("name_mismatch", f"{path}/name", "the name of the call")
+        if step["type"] == "function_result":
+            name = as_word(step.get("name"), f"{path}/name", "name_mismatch")
+            if name != names.get(step["call_id"], name):
+                refuse("name_mismatch", f"{path}/name", "the name of the call")
