@@ -1,104 +1,68 @@
-"""The HTTP side: `POST /v1/messages` in the format of the Anthropic Messages API, its errors included."""
+"""The HTTP side: one route for each provider's API, all following the same scripts."""
 
 import json
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from examples.scripted_model.script import Content, Script, next_content
-from examples.scripted_model.transcript import Transcript, TranscriptRefused
-
-STATUSES: Mapping[str, int] = {"invalid_request_error": 400, "authentication_error": 401, "not_found_error": 404}
-
-
-class Refused(Exception):
-    """An answer in the API's error shape; `kind` is one of `STATUSES`."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        self.kind, self.message = kind, message
-
-    def response(self) -> Response:
-        """As the API sends it."""
-        error = {"type": self.kind, "message": self.message}
-        body = {"type": "error", "error": error, "request_id": f"req_{secrets.token_hex(12)}"}
-        return JSONResponse(body, STATUSES[self.kind])
+from examples.scripted_model.conversation import Reply
+from examples.scripted_model.front import Asked, Front, Request
+from examples.scripted_model.fronts import fronts
+from examples.scripted_model.refusal import Kind, Refused
+from examples.scripted_model.script import Script, next_reply
 
 
-class Messages:
-    """The one endpoint."""
+class Endpoint:
+    """One API in front of the scripts."""
 
-    def __init__(self, scripts: Mapping[str, Script]) -> None:
-        self._scripts = scripts
+    def __init__(self, front: Front, scripts: Mapping[str, Script]) -> None:
+        self._front, self._scripts = front, scripts
 
-    async def create(self, request: Request) -> Response:
-        """The model's next message."""
+    async def create(self, http: HttpRequest) -> Response:
+        """The model's next response."""
         try:
-            _check_headers(request.headers)
-            asked = _asked(await request.body())
-            content = next_content(self._script(asked["model"]), Transcript(asked["messages"]))
-            _check_offer(content, asked)
+            asked = self._front.asked(Request(http.headers, http.path_params, _parsed(await http.body())))
+            reply = next_reply(self._script(asked.model), asked.conversation)
+            _require_offered(reply, asked)
+            answer = self._front.answer(asked, reply)
         except Refused as refused:
-            return refused.response()
-        except TranscriptRefused as refused:
-            return Refused("invalid_request_error", str(refused)).response()
-        return JSONResponse(_message(asked["model"], content))
+            status, body = self._front.refusal(refused)
+            return JSONResponse(body, status)
+        if asked.stream:
+            return Response("".join(self._front.events(answer)), media_type="text/event-stream")
+        return JSONResponse(answer)
 
     def _script(self, model: str) -> Script:
         if model not in self._scripts:
-            raise Refused("not_found_error", f"model: {model}")
+            raise Refused(f"model: {model}", Kind.UNKNOWN_MODEL)
         return self._scripts[model]
 
 
 def create_app(scripts: Mapping[str, Script]) -> Starlette:
     """The server as an ASGI application."""
-    return Starlette(routes=[Route("/v1/messages", Messages(scripts).create, methods=["POST"])])
+    return Starlette(
+        routes=[
+            Route(path, Endpoint(front, scripts).create, methods=["POST"]) for front in fronts() for path in front.paths
+        ]
+    )
 
 
-def _check_headers(headers: Mapping[str, str]) -> None:
-    # Any credential will do, in either of the two ways in which the API takes one.
-    if not headers.get("authorization") and not headers.get("x-api-key"):
-        raise Refused("authentication_error", "Authorization or x-api-key header is required")
-    if not headers.get("anthropic-version"):
-        raise Refused("invalid_request_error", "anthropic-version: header is required")
-
-
-def _asked(body: bytes) -> Mapping[str, Any]:
+def _parsed(body: bytes) -> Mapping[str, Any]:
     try:
-        asked = json.loads(body)
+        parsed = json.loads(body)
     except ValueError:
-        asked = None
-    if not isinstance(asked, dict):
-        raise Refused("invalid_request_error", "The request body is not valid JSON")
-    for name, kind in (("model", str), ("max_tokens", int), ("messages", list)):
-        if not isinstance(asked.get(name), kind):
-            raise Refused("invalid_request_error", f"{name}: Field required")
-    if asked.get("stream"):
-        raise Refused("invalid_request_error", "stream: this model answers in one piece")
-    return asked
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise Refused("The request body is not valid JSON")
+    return parsed
 
 
-def _check_offer(content: Content, asked: Mapping[str, Any]) -> None:
+def _require_offered(reply: Reply, asked: Asked) -> None:
     """A model calls what it was offered."""
-    offered = {tool["name"] for tool in asked.get("tools", ())}
-    for block in content:
-        if block["type"] == "tool_use" and block["name"] not in offered:
-            raise Refused("invalid_request_error", f"tools: the script needs {block['name']}")
-
-
-def _message(model: str, content: Content) -> Mapping[str, Any]:
-    calls = any(block["type"] == "tool_use" for block in content)
-    return {
-        "id": f"msg_{secrets.token_hex(12)}",
-        "type": "message",
-        "role": "assistant",
-        "model": model,
-        "content": content,
-        "stop_reason": "tool_use" if calls else "end_turn",
-        "stop_sequence": None,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    }
+    for call in reply.calls:
+        if call.tool not in asked.offered:
+            raise Refused(f"tools: the script needs {call.tool}")

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from examples.scripted_model.transcript import Transcript
-
-Content = list[dict[str, Any]]
+from examples.scripted_model.conversation import Conversation, Proposed, Reply
 
 WAITING = frozenset({"approval_required", "operation_in_progress", "reconciliation_pending"})
 """Codes of operations that are still open; the model must not issue the call again."""
@@ -18,38 +16,48 @@ class Call:
 
     call_id: str
     tool: str
-    arguments: Callable[[Transcript], Mapping[str, Any]]
+    arguments: Callable[[Conversation], Mapping[str, Any]]
     words: str = ""
 
-    def content(self, transcript: Transcript) -> Content:
-        """The blocks of the message."""
-        asked = {"type": "tool_use", "id": self.call_id, "name": self.tool, "input": dict(self.arguments(transcript))}
-        return [*_text(self.words), asked]
+    def reply(self, conversation: Conversation) -> Reply:
+        """What the model says."""
+        return Reply(self.words, (Proposed(self.call_id, self.tool, self.arguments(conversation)),))
 
 
 @dataclass(frozen=True)
 class Say:
     """A step that ends the turn with words."""
 
-    words: Callable[[Transcript], str]
+    words: Callable[[Conversation], str]
 
-    def content(self, transcript: Transcript) -> Content:
-        """The blocks of the message."""
-        return _text(self.words(transcript))
+    def reply(self, conversation: Conversation) -> Reply:
+        """What the model says."""
+        return Reply(self.words(conversation))
 
 
-Step = Call | Say
+@dataclass(frozen=True)
+class Pause:
+    """A step in which the model stops in the middle of what the provider does for it."""
+
+    words: str
+
+    def reply(self, _: Conversation) -> Reply:
+        """What the model says."""
+        return Reply(self.words, paused=True)
+
+
+Step = Call | Say | Pause
 Script = Sequence[Step]
 
 
-def next_content(script: Script, transcript: Transcript) -> Content:
+def next_reply(script: Script, conversation: Conversation) -> Reply:
     """What the model says next: its reaction to a failure, else the script's next step."""
-    failure = transcript.failure()
+    failure = conversation.failure()
     if failure is not None:
-        return _text(reaction(failure))
-    if transcript.steps >= len(script):
-        return _text("There is nothing left to do.")
-    return script[transcript.steps].content(transcript)
+        return Reply(reaction(failure))
+    if conversation.steps >= len(script):
+        return Reply("There is nothing left to do.")
+    return script[conversation.steps].reply(conversation)
 
 
 def reaction(failure: Mapping[str, Any]) -> str:
@@ -60,7 +68,3 @@ def reaction(failure: Mapping[str, Any]) -> str:
     if code in WAITING:
         return "This is still being carried out or checked. I do not ask for it again."
     return f"This was not done ({code}): {failure.get('message', '')}".strip()
-
-
-def _text(words: str) -> Content:
-    return [{"type": "text", "text": words}] if words else []
