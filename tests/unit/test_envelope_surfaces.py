@@ -126,6 +126,11 @@ def test_a_word_outside_the_table_announces_no_calls(word: Any) -> None:
             },
             "tool_calls or function_call or stop",
         ),
+        (
+            "openai-responses",
+            {"output": [{"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"}], "status": None},
+            "completed",
+        ),
     ],
 )
 def test_calls_without_their_signal_are_refused_with_the_signals_that_this_surface_has(
@@ -148,6 +153,7 @@ def test_calls_without_their_signal_are_refused_with_the_signals_that_this_surfa
         "malformed_tool_calls",
         "missing_call_id",
         "duplicate_call_id",
+        "id_too_long",
         "unknown_block_type",
         "unsupported_call_type",
         "invalid_arguments_json",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters import strict_json
+from tests.unit import openai_responses_items as responses
 from workflows.domain.proposal import CallError, CallResult, Proposal, Status
 
 PROPOSALS = (
@@ -128,6 +129,11 @@ def told_in_blocks(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(block["tool_use_id"], json.loads(block["content"])["status"]) for block in messages[-1]["content"]]
 
 
+def told_in_items(items: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    answers = [each for each in items if each["type"] == "function_call_output"]
+    return [(each["call_id"], json.loads(each["output"])["status"]) for each in answers]
+
+
 def told_in_messages(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(each["tool_call_id"], json.loads(each["content"])["status"]) for each in messages[1:]]
 
@@ -152,6 +158,7 @@ class Example:
 
 _MESSAGE = message({"type": "text", "text": "Three reads."}, *map(tool_use, PROPOSALS))
 _COMPLETION = completion(choice(*map(tool_call, PROPOSALS)))
+_RESPONSE = responses.response(responses.TEXT, *map(responses.function_call, PROPOSALS))
 
 EXAMPLES: dict[str, Example] = {
     "anthropic-messages": Example(
@@ -171,6 +178,15 @@ EXAMPLES: dict[str, Example] = {
         told=told_in_messages,
         unfit={"choices": "s3cret"},
         unfit_at="/choices",
+    ),
+    "openai-responses": Example(
+        response=_RESPONSE,
+        stream=responses.stream_of(_RESPONSE),
+        end=1,
+        request_id="resp_17",
+        told=told_in_items,
+        unfit={"output": "s3cret"},
+        unfit_at="/output",
     ),
 }
 

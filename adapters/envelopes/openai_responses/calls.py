@@ -90,10 +90,11 @@ def _judged(
         return Proposal(call_id, name, None, fault, (error.detail(),), hosted=hosted, carried=carried)
 
 
-def _answerable(call_id: Any, path: str) -> str:
-    if len(as_call_id(call_id, path)) > MAX_CALL_ID:
+def _answerable(value: Any, path: str) -> str:
+    call_id = as_call_id(value, path)
+    if len(call_id) > MAX_CALL_ID:
         refuse("id_too_long", path, "too_long", f"at most {MAX_CALL_ID} characters")
-    return str(call_id)
+    return call_id
 
 
 def _require_whole(item: dict[str, Any], path: str) -> None:
