@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from adapters import strict_json
 from adapters.envelopes import anthropic_messages
 from adapters.envelopes.envelope import ReadTurn, ToolDefinition
 from tests.unit.three_reads import PROPOSALS, RESPONSES, RESULTS, message, tool_use
@@ -208,6 +209,15 @@ def test_thinking_signatures_and_unknown_keys_are_echoed_as_they_came() -> None:
     ]
     turn = anthropic_messages.read(message(*blocks))
     assert turn.echo == ({"role": "assistant", "content": blocks},)
+
+
+def test_what_goes_back_is_what_came_to_the_last_character() -> None:
+    text = (
+        '[{"signature":"EuYB","type":"thinking","thinking":""},{"x_vendor":[1.50,12345678901234567890,{"z":null,"a":""}],'
+        '"input":{"n":1.0,"city":"서울"},"name":"get_weather","id":"call-weather","type":"tool_use"}]'
+    )
+    turn = anthropic_messages.read(message(*strict_json.parse(text)))
+    assert strict_json.dump(turn.echo[0]["content"]) == text
 
 
 def test_numbers_of_the_input_keep_their_value() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from adapters import strict_json
 from adapters.envelopes import openai_chat
 from adapters.envelopes.envelope import ReadTurn, ToolDefinition
 from tests.unit.three_reads import PROPOSALS, RESPONSES, RESULTS, choice, completion, tool_call
@@ -309,9 +310,19 @@ def test_the_message_is_echoed_with_its_broken_arguments_and_unknown_keys() -> N
     assert openai_chat.read(completion({"finish_reason": "tool_calls", "message": said})).echo == (said,)
 
 
-def test_a_message_that_leaves_its_role_out_is_echoed_as_the_assistants() -> None:
-    turn = openai_chat.read({"finish_reason": "tool_calls", "message": {"tool_calls": [WEATHER]}})
+@pytest.mark.parametrize("role", [{}, {"role": None}])
+def test_a_message_that_leaves_its_role_out_is_echoed_as_the_assistants(role: dict[str, Any]) -> None:
+    turn = openai_chat.read({"finish_reason": "tool_calls", "message": {**role, "tool_calls": [WEATHER]}})
     assert turn.echo == ({"role": "assistant", "tool_calls": [WEATHER]},)
+
+
+def test_what_goes_back_is_what_came_to_the_last_character() -> None:
+    text = (
+        '{"tool_calls":[{"function":{"arguments":"{ \\"n\\": 1.0 }","name":"get_weather"},"type":"function",'
+        '"id":"call-weather","x_vendor":[1.50,12345678901234567890,{"z":null,"a":""}]}],"content":"서울","role":"assistant"}'
+    )
+    turn = openai_chat.read({"finish_reason": "tool_calls", "message": strict_json.parse(text)})
+    assert strict_json.dump(turn.echo[0]) == text
 
 
 def test_long_ids_and_unknown_tools_pass_through() -> None:

@@ -60,4 +60,4 @@ def _proposals(choice: dict[str, Any], message: dict[str, Any], path: str) -> tu
 def _echo(message: dict[str, Any]) -> dict[str, Any]:
     """Return the message as it came, save for `tool_calls` that hold nothing: the API sends them and refuses them."""
     kept = {key: value for key, value in message.items() if key != "tool_calls" or value}
-    return {"role": "assistant"} | kept
+    return kept if kept.get("role") else {**kept, "role": "assistant"}
