@@ -191,10 +191,16 @@ def test_items_that_only_the_last_event_tells_count() -> None:
         assert openai_responses.read_stream(events) == openai_responses.read(body)
 
 
-def test_servers_that_seal_ids_and_reasoning_anew_for_each_event_agree_with_themselves() -> None:
+def test_what_a_server_seals_anew_in_its_last_event_goes_back_as_the_items_own_events_had_it() -> None:
     sealed = [{**REASONING, "id": "rs_9", "encrypted_content": "b3RoZXI="}, {**WEATHER, "id": "fc_9"}]
     events = changed(STREAM, "response.completed", response={**ONE_CALL, "output": sealed})
-    assert openai_responses.read_stream(events).echo == tuple(sealed)
+    assert openai_responses.read_stream(events) == openai_responses.read(ONE_CALL)
+
+
+def test_an_item_that_only_the_last_event_tells_keeps_its_place_among_those_that_go_back() -> None:
+    told = {**ONE_CALL, "output": [{**REASONING, "encrypted_content": "b3RoZXI="}, TEXT, WEATHER]}
+    events = changed(STREAM, "response.completed", response=told)
+    assert openai_responses.read_stream(events) == openai_responses.read(response(REASONING, TEXT, WEATHER))
 
 
 def test_an_approval_under_another_id_is_another_approval() -> None:

@@ -1,6 +1,7 @@
 """From the events of a stream to the whole response, which alone is judged."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -64,15 +65,16 @@ class _Seen:
             self._take_done(event, path)
 
     def response(self) -> dict[str, Any]:
-        """Return the response of the last event; its output agrees with the items before, or they stand in for it."""
+        """Return the response of the last event; its output agrees with the items before, or they stand in for it.
+
+        Where both tell an item its own event counts: the package says that its reasoning is the one to send back.
+        """
         if self.last is None:
             refuse("incomplete_response", "", "cut_off", " or ".join(LAST_EVENTS))
         path, output = f"{self.last_path}/output", self.last.get("output")
         if output in (None, []):
             return self.last | {"output": self._finished(path)}
-        if not _holds(as_list(output, path), [self.done[index] for index in sorted(self.done)]):
-            refuse("malformed_envelope", path, "differs_from_events", "the items of the events before")
-        return self.last
+        return self.last | {"output": self._agreed(as_list(output, path), path)}
 
     def _take_last(self, kind: str, event: dict[str, Any], path: str) -> None:
         response, status = as_object(event.get("response"), path), LAST_EVENTS[kind]
@@ -83,6 +85,14 @@ class _Seen:
         index, item = _index(event, path), as_object(event.get("item"), f"{path}/item")
         if not _same(item, self.done.setdefault(index, item)):
             refuse("malformed_envelope", f"{path}/output_index", "duplicate", "one item for each index")
+
+    def _agreed(self, output: list[Any], path: str) -> list[Any]:
+        """Return `output` with the finished items in their places; all of them must stand there, in their order."""
+        rest = deque(self.done[index] for index in sorted(self.done))
+        agreed = [rest.popleft() if rest and _same(rest[0], told) else told for told in output]
+        if rest:
+            refuse("malformed_envelope", path, "differs_from_events", "the items of the events before")
+        return agreed
 
     def _finished(self, path: str) -> list[dict[str, Any]]:
         """Return the finished items for an output that was left out: all of them, so that no call gets lost."""
@@ -97,12 +107,6 @@ def _index(event: dict[str, Any], path: str) -> int:
     if not isinstance(index, int):
         refuse("malformed_envelope", f"{path}/output_index", "wrong_type", "an integer")
     return index
-
-
-def _holds(output: list[Any], items: list[dict[str, Any]]) -> bool:
-    """Whether all `items` stand in `output`, in their order."""
-    rest: Iterator[Any] = iter(output)
-    return all(any(_same(item, other) for other in rest) for item in items)
 
 
 def _same(item: dict[str, Any], other: Any) -> bool:
