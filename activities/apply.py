@@ -44,13 +44,23 @@ RENEW_SECONDS = LEASE_SECONDS / 4
 
 
 class Apply:
-    """Makes the effect of one operation, at most once at a time and never beside a higher generation."""
+    """Makes the effect of one operation, at most once at a time and never beside a higher generation.
+
+    Without `parallel` the items of a batch go one after another.
+    """
 
     def __init__(
-        self, operations: Operations, claims: Claims, journal: Journal, tools: Tools, new_owner: Callable[[], str]
+        self,
+        operations: Operations,
+        claims: Claims,
+        journal: Journal,
+        tools: Tools,
+        new_owner: Callable[[], str],
+        *,
+        parallel: bool = True,
     ) -> None:
         self._operations, self._claims, self._journal, self._tools = operations, claims, journal, tools
-        self._new_owner = new_owner
+        self._new_owner, self._parallel = new_owner, parallel
 
     @activity.defn(name=contracts.APPLY)
     async def apply(self, ref: OperationRef) -> Report:
@@ -61,7 +71,8 @@ class Apply:
             parts = Parts(contract, operation.arguments)
             if contract.batch is None:
                 return await self._attempt(operation, parts, "")
-            return await Pass(operation, contract.batch, parts, self._claims, self._attempt).run()
+            batch = contract.batch if self._parallel else replace(contract.batch, at_once=1)
+            return await Pass(operation, batch, parts, self._claims, self._attempt).run()
 
     async def _attempt(self, operation: Operation, parts: Parts, item: str) -> Report:
         try:

@@ -18,6 +18,7 @@ from workflows.domain.operation import Operation, Settlement
 from workflows.domain.policy import Circumstances
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Resolution
+from workflows.domain.turn_order import Forerunner
 
 
 class Operations(Protocol):
@@ -25,6 +26,12 @@ class Operations(Protocol):
 
     async def load(self, operation_id: str) -> Operation:
         """Return the operation; raises `CallRefused("not_found")`."""
+
+    async def states(self, operation_ids: Sequence[str]) -> Sequence[State]:
+        """Return where each of them stands, in their order; raises `CallRefused("not_found")`."""
+
+    async def forerunners(self, operation: Operation) -> Sequence[Forerunner]:
+        """Return the operations of its turn that come before it."""
 
     async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
         """Keep the gate's verdicts, and the clearance when all let it pass; None takes back an earlier one."""

@@ -20,6 +20,7 @@ from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import ENDS, MAY_HAVE_EFFECT
 from workflows.domain.operation import Operation
 from workflows.domain.policy import Policy, approvers_needed
+from workflows.domain.turn_order import Place, place_behind
 from workflows.messages import Judgement, OperationRef, Step
 
 ENDED_APPROVALS = {
@@ -30,6 +31,9 @@ ENDED_APPROVALS = {
 """What an approval that can no longer be used makes of the operation. A consumed one is this operation's own: what it
 allowed has provably not happened yet, so it still stands as long as what it binds and its deadline do."""
 
+
+TURN_SECONDS = 60.0
+"""Between two looks at what comes before; whoever carries the turn starts this one when its time has come."""
 
 NOTHING: Collection[str] = ()
 """All of it has been sent or concluded."""
@@ -64,6 +68,9 @@ class Validate:
                 return Judgement(Step.GO)
             if operation.cancel_wanted:
                 return Judgement(Step.SETTLE, Canceled.code)
+            held_up = await self._held_up_by_its_turn(operation)
+            if held_up is not None:
+                return held_up
             seen = await look(operation, self._tools, self._spendings, self._authorizer, self._policy, left)
             question = await self._approvals.latest(operation.operation_id)
             if question is not None and question.state in ENDED_APPROVALS:
@@ -72,6 +79,17 @@ class Validate:
             if seen.refusal is not None:
                 return await self._refuse(operation, seen, question)
             return await self._consult(operation, seen, question)
+
+    async def _held_up_by_its_turn(self, operation: Operation) -> Judgement | None:
+        """What is before it in its turn, as long as nothing of it has begun; None when it may go on."""
+        if not operation.after or operation.state in MAY_HAVE_EFFECT:
+            return None
+        place = place_behind(await self._operations.forerunners(operation))
+        if place is Place.CUT_OFF:
+            return Judgement(Step.SETTLE, "earlier_write_not_done")
+        if place is Place.BEHIND:
+            return Judgement(Step.WAIT, "earlier_call_open", TURN_SECONDS, "an earlier call of the same turn")
+        return None
 
     async def _what_is_left(self, operation: Operation) -> Collection[str] | None:
         """What is still to be judged of an operation that has begun: NOTHING, all of it (None), or items of a batch.

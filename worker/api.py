@@ -24,6 +24,7 @@ from adapters.http.problems import answer_with_problems
 from adapters.http.resolutions import ResolutionDoor
 from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
+from adapters.intake.ports import Budget
 from adapters.intake.turns import Turns
 from adapters.intake.watch import Watch
 from adapters.postgres.back_office import PostgresBackOffice
@@ -80,7 +81,7 @@ def application(
     verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)
     starter = TemporalStarter(client, settings.temporal_task_queue)
     catalog = wiring.catalog(settings)
-    app.include_router(_doors(catalog, database, starter, verifier, closing).router())
+    app.include_router(_doors(settings, catalog, database, starter, verifier, closing).router())
     app.add_route("/healthz", _healthy, include_in_schema=False)
     app.add_route("/readyz", Readiness(database, client).answer, include_in_schema=False)
     if settings.metrics_token is not None:
@@ -93,11 +94,17 @@ def application(
 
 
 def _doors(
-    catalog: Catalog, database: Database, starter: TemporalStarter, verifier: TokenVerifier, closing: Closing
+    settings: ApiSettings,
+    catalog: Catalog,
+    database: Database,
+    starter: TemporalStarter,
+    verifier: TokenVerifier,
+    closing: Closing,
 ) -> Doors:
     progress = PostgresProgress(database)
     watch = Watch(progress, time.monotonic, closing)
-    turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, watch)
+    budget = Budget(settings.calls_per_conversation, settings.same_answers)
+    turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, watch, budget, parallel=settings.parallel)
     cancels = Cancels(PostgresCancellations(database, _nudging(starter)), watch)
     return Doors(turns, cancels, Offers(SURFACES, catalog), progress, BearerIdentity(verifier))
 

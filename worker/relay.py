@@ -10,11 +10,13 @@ from temporalio.service import RPCError
 
 from adapters.postgres.engine import Database
 from adapters.postgres.outbox import Message, PostgresOutbox, Undeliverable
+from adapters.postgres.registration import turn_from
 from adapters.postgres.sweep import PostgresSweep
 from adapters.temporal.starter import TemporalStarter
 from worker import process, usage
 from worker.settings import RelaySettings, read
 from workflows.domain.errors import StoreUnavailable
+from workflows.messages import TurnRef
 
 log = structlog.get_logger(__name__)
 
@@ -66,6 +68,10 @@ class Relay:
         """
         if message.kind == "start":
             await self._starter.start_write(message.operation_id, **_start(message.payload))
+        elif message.kind == "read":
+            await self._starter.start_read(message.operation_id, **_start(message.payload))
+        elif message.kind == "turn":
+            await self._starter.start_turn(*_turn(message.payload))
         elif message.kind == "nudge":
             await self._starter.nudge(message.operation_id, **_start(message.payload))
         elif message.kind == "event":
@@ -79,6 +85,13 @@ def _start(payload: dict[str, Any]) -> dict[str, str]:
         return {name: payload[name] for name in ("intent_hash", "tool", "tenant")}
     except KeyError as missing:
         raise Undeliverable(f"no {missing}") from None
+
+
+def _turn(payload: dict[str, Any]) -> tuple[str, TurnRef]:
+    try:
+        return str(payload["turn"]), turn_from(payload["ref"])
+    except (KeyError, TypeError):
+        raise Undeliverable("no turn") from None
 
 
 async def main() -> None:

@@ -90,6 +90,10 @@ class ToolNames(BaseSettings):
 class ToolSettings(ToolNames, TemporalSettings):
     """For processes that talk to Temporal and know the tools."""
 
+    parallel: bool = Field(
+        True, description="false: no two calls of a turn and no two items of a batch run side by side"
+    )
+
 
 class WorkerSettings(ToolSettings):
     """For the Temporal worker: it alone reads the settings of the tools' families, credentials among them."""
@@ -143,6 +147,12 @@ class ApiSettings(ToolSettings):
     audience: str = Field("onceward", description="the audience that tokens must name")
     back_office_client_id: str = Field("onceward-back-office", description="our client id at the issuer")
     session_secret: SecretStr = Field(min_length=32, description="at least 32 characters; signs the session cookies")
+    calls_per_conversation: int = Field(
+        200, ge=1, description="how many calls one conversation may make, where the caller names it"
+    )
+    same_answers: int = Field(
+        4, ge=2, description="how often in a row the same call may give the same answer in a conversation with a name"
+    )
     metrics_token: MetricsToken = Field(
         None, description="at least 16 characters that a scraper sends as bearer token; without it there is no /metrics"
     )

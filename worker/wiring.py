@@ -10,6 +10,7 @@ from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
 from activities.apply import Apply
+from activities.follow import Follow
 from activities.read import Read
 from activities.reconcile import Reconcile
 from activities.settle import Settle
@@ -31,6 +32,7 @@ from workflows.domain.catalog import Catalog
 from workflows.domain.lint import require_fit
 from workflows.domain.policy import Policy
 from workflows.execute_operation import ExecuteOperation
+from workflows.execute_turn import ExecuteTurn
 
 STICKY = timedelta(seconds=5)
 """How long a workflow waits for the worker that has it in memory before any other may take it over."""
@@ -75,13 +77,14 @@ def worker(client: Client, settings: WorkerSettings, database: Database, tools: 
     return Worker(
         client,
         task_queue=settings.temporal_task_queue,
-        workflows=[ExecuteOperation],
+        workflows=[ExecuteOperation, ExecuteTurn],
         activities=[
             Validate(operations, approvals, claims, spendings, tools, may, _policy(settings)).validate,
-            Apply(operations, claims, journal, tools, new_owner).apply,
+            Apply(operations, claims, journal, tools, new_owner, parallel=settings.parallel).apply,
             Reconcile(operations, claims, PostgresResolutions(database), tools).reconcile,
             Settle(operations, claims, tools).settle,
             Read(operations, journal, tools, may).read,
+            Follow(operations).follow,
         ],
         # A fault of the program ends the operation's workflow visibly instead of retrying its task for ever.
         workflow_failure_exception_types=[Exception],

@@ -10,6 +10,7 @@ from datetime import timedelta
 from temporalio.common import RetryPolicy
 
 EXECUTE_OPERATION = "onceward.ExecuteOperation"
+EXECUTE_TURN = "onceward.ExecuteTurn"
 NUDGE = "onceward.nudge"
 """Signal: look at the database again. It carries nothing and decides nothing, so it may be lost or doubled."""
 
@@ -21,6 +22,7 @@ APPLY = "onceward.apply"
 RECONCILE = "onceward.reconcile"
 SETTLE = "onceward.settle"
 READ = "onceward.read"
+FOLLOW = "onceward.follow"
 
 HEARTBEAT_EVERY = timedelta(seconds=2)
 """How often a running step says that it lives."""
@@ -28,6 +30,9 @@ HEARTBEAT_EVERY = timedelta(seconds=2)
 READ_DEADLINE = timedelta(seconds=120)
 """Longest life of a read, its retries and its time in the queue included."""
 
+
+FOLLOW_PATIENCE = timedelta(seconds=100)
+"""How long the step that follows other operations waits for their end before it says that they have none yet."""
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=6)
 """A step whose worker has been silent for so long is given up."""
@@ -60,4 +65,6 @@ CALLS: dict[str, Call] = {
     # Only our own database: about a day of outage is waited out before the workflow fails visibly.
     SETTLE: Call(timedelta(seconds=30), _retry(1500, 60)),
     READ: Call(timedelta(seconds=30), _retry(4, 5)),
+    # Only our own database, as long as patience lasts.
+    FOLLOW: Call(timedelta(seconds=120), _retry(36, 20)),
 }

@@ -22,6 +22,9 @@ WAITING_FOR = SearchAttributeKey.for_keyword("OncewardWaitingFor")
 UNCONFIRMED = "unconfirmed"
 """The ending that is none: something was sent that may have happened."""
 
+BEHIND = "earlier_call_open"
+"""The gate's word for a call that waits for others of its turn, not for a person."""
+
 LOOK_AGAIN = timedelta(seconds=60)
 """Pause after a look that itself failed; the look's own answer says how long otherwise."""
 
@@ -74,7 +77,7 @@ class ExecuteOperation:
                 return await self._apply()
             if judgement.step is Step.SETTLE:
                 return Report(Step.SETTLE, code=judgement.code)
-            await self._wait_for_a_person(judgement)
+            await self._wait(judgement)
 
     async def _validate(self) -> Judgement:
         self._say("Checking the call against the current state.")
@@ -109,6 +112,14 @@ class ExecuteOperation:
             self._mark(ending.state, "nothing")
             self._say(f"Ended: {ending.state}{f' ({ending.code})' if ending.code else ''}.")
         return ending
+
+    async def _wait(self, judgement: Judgement) -> None:
+        if judgement.code == BEHIND:
+            self._mark("proposed", "earlier_call")
+            self._say(f"Waiting for {judgement.waiting_for}; nothing has been sent.")
+            await self._until_nudged(judgement.wait_seconds)
+        else:
+            await self._wait_for_a_person(judgement)
 
     async def _wait_for_a_person(self, judgement: Judgement) -> None:
         self._mark("awaiting_approval", "approval")

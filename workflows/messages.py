@@ -3,7 +3,7 @@
 These values are recorded in histories, so a field is only ever added, with a default.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -70,3 +70,40 @@ class Ending:
 
     state: str
     code: str | None = None
+
+
+@dataclass(frozen=True)
+class TurnRef:
+    """The calls of one turn, reads and writes apart, each in the order in which the model gave them.
+
+    `tools` names the tool of each write. `one_by_one`: nothing runs side by side, so the reads are carried out here
+    as well, each after the other.
+    """
+
+    reads: list[OperationRef] = field(default_factory=list)
+    writes: list[OperationRef] = field(default_factory=list)
+    tools: list[str] = field(default_factory=list)
+    tenant: str = ""
+    one_by_one: bool = False
+
+
+@dataclass(frozen=True)
+class FollowOrder:
+    """Wait for the end of all these operations, for at most so long."""
+
+    operation_ids: list[str]
+    patience_seconds: float
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The states in which they ended, in their order; empty when not all have."""
+
+    states: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class TurnEnding:
+    """How the writes of a turn ended: the state of each, in their order."""
+
+    states: list[str] = field(default_factory=list)

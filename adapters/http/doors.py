@@ -84,8 +84,10 @@ class Doors:
             {
                 "request_id": answer.request_id,
                 "complete": answer.complete,
-                "results": [told_of(result) for result in answer.results],
+                "paused": answer.paused,
+                "results": [told_of(each, answer.duplicates.get(each.call_id)) for each in answer.results],
                 "append": list(answer.append),
+                "answers": list(answer.answers),
             }
         )
 

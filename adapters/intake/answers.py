@@ -19,6 +19,9 @@ OPEN_CODES: dict[State, str] = {
 }
 """What an open operation's call is answered meanwhile; each tells the model not to issue it again."""
 
+BEHIND = "earlier_call_open"
+"""What the call of an operation is answered while an earlier one of its turn has not ended."""
+
 ASK_AGAIN_SECONDS = 5.0
 
 
@@ -42,8 +45,12 @@ def answer_to(
     return _failed(proposal, error, Status(standing.state.value), replayed=replayed)
 
 
-def told_of(result: CallResult) -> dict[str, Any]:
-    """One result as a caller of a door reads it: `final` False means that asking again will tell more."""
+def told_of(result: CallResult, duplicate_of: str | None = None) -> dict[str, Any]:
+    """One result as a caller of a door reads it.
+
+    `final` False means that asking again, or at `ask_at`, will tell more. `duplicate_of` is the call id of the same
+    turn's call that this one repeats: both were answered with one execution.
+    """
     return {
         "call_id": result.call_id,
         "tool_name": result.tool_name,
@@ -51,6 +58,8 @@ def told_of(result: CallResult) -> dict[str, Any]:
         "operation_id": result.operation_id,
         "final": result.final,
         "replayed": result.replayed,
+        "duplicate_of": duplicate_of,
+        "ask_at": None if result.final or result.operation_id is None else f"/v1/operations/{result.operation_id}",
     }
 
 
@@ -73,7 +82,7 @@ def _succeeded(
 
 
 def _open(proposal: Proposal, standing: Standing) -> CallResult:
-    code = OPEN_CODES[standing.state]
+    code = BEHIND if standing.behind else OPEN_CODES[standing.state]
     error = CallError(code, (), standing.operation_id, retry_after_seconds=ASK_AGAIN_SECONDS)
     return _failed(proposal, error, Status.FAILED_RETRYABLE, final=False)
 

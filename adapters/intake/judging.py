@@ -13,22 +13,30 @@ from workflows.domain.principal import Principal
 from workflows.domain.proposal import Proposal
 
 
-def judge(proposal: Proposal, position: int, principal: Principal, catalog: Catalog) -> Judged:
-    """Judge one proposal; the first layer that refuses is the last one asked."""
-    judged = Judged(proposal, position, _fingerprint(proposal), ())
+def judge(
+    proposal: Proposal, position: int, principal: Principal, catalog: Catalog, meant: Proposal | None = None
+) -> Judged:
+    """Judge one proposal; the first layer that refuses is the last one asked.
+
+    `meant` is the same call in the catalog's own words, where the surface was offered it in others.
+    """
+    meant = meant or proposal
+    declared = catalog.find(meant.tool_name)
+    writes = declared is None or declared.writes
+    judged = Judged(proposal, position, _fingerprint(proposal), (), writes=writes, tool=meant.tool_name)
     if proposal.fault is not None:
         return _with(judged, Verdict(Layer.PARSE, proposal.fault, proposal.fault_details))
     judged = _with(judged, Verdict(Layer.PARSE))
     try:
-        contract = catalog.require(proposal.tool_name, principal)
+        contract = catalog.require(meant.tool_name, principal)
     except CallRefused as refused:
         return _with(judged, Verdict(Layer.EXPOSURE, refused.code))
     judged = _with(judged, Verdict(Layer.EXPOSURE))
     try:
-        intent = _intent(proposal, principal, contract)
+        intent = _intent(meant, principal, contract)
     except CallRefused as refused:
         return _with(judged, Verdict(Layer.SCHEMA, refused.code, refused.details))
-    return replace(_with(judged, Verdict(Layer.SCHEMA)), intent=intent, writes=contract.writes)
+    return replace(_with(judged, Verdict(Layer.SCHEMA)), intent=intent)
 
 
 def _with(judged: Judged, verdict: Verdict) -> Judged:

@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 from workflows.domain.errors import Detail
 from workflows.domain.gate import Verdict
-from workflows.domain.intent import Intent
+from workflows.domain.intent import Intent, digest
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallError, Proposal
+from workflows.messages import TurnRef
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,9 @@ class Judged:
     """One proposal after the layers that need no look outside.
 
     `intent` is what it means when it may be registered, None when a layer refused. `fingerprint` covers the raw
-    proposal, so that a second delivery with another content is noticed even when it was refused.
+    proposal, so that a second delivery with another content is noticed even when it was refused. `writes`: it could
+    change something, as far as is known; what nobody knows might have been meant to. `tool` is its name in the
+    catalog, or what the model called it when there is none.
     """
 
     proposal: Proposal
@@ -26,18 +29,38 @@ class Judged:
     fingerprint: str
     verdicts: tuple[Verdict, ...]
     intent: Intent | None = None
-    writes: bool = False
+    writes: bool = True
+    tool: str = ""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much one conversation may ask for: calls in all, and equal answers to the same call one after another."""
+
+    calls: int = 200
+    same_answers: int = 4
 
 
 @dataclass(frozen=True)
 class Turn:
-    """All calls of one response, judged. `lineage` names the conversation whose corrections are counted together."""
+    """All calls of one response, judged.
+
+    `lineage` names the conversation whose corrections are counted together, `budget` is None when the caller has not
+    said which conversation it is. `one_by_one`: nothing of it may run side by side.
+    """
 
     principal: Principal
     surface: str
     request_id: str
     calls: Sequence[Judged]
     lineage: str = ""
+    budget: Budget | None = None
+    one_by_one: bool = False
+
+    @property
+    def turn_id(self) -> str:
+        """Names the workflow that keeps the order of its calls; the same for every delivery."""
+        return f"turn_{digest([self.principal.tenant, self.request_id])[:24]}"
 
 
 class Receipt(StrEnum):
@@ -82,10 +105,16 @@ class Starter(Protocol):
     async def start_read(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Start the read's activity, or find it running or done."""
 
+    async def start_turn(self, turn_id: str, ref: TurnRef) -> None:
+        """Start the workflow that keeps the order of a turn's calls, or find it running or done."""
+
 
 @dataclass(frozen=True)
 class Standing:
-    """Where an operation stands, with its terminal result when it has one."""
+    """Where an operation stands, with its terminal result when it has one.
+
+    `behind`: an earlier call of its turn has not ended.
+    """
 
     operation_id: str
     tool: str
@@ -94,6 +123,7 @@ class Standing:
     details: tuple[Detail, ...] = ()
     data: Any = None
     reference: str | None = None
+    behind: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """What a caller may read about it."""

@@ -1,8 +1,8 @@
 """One turn, from a provider's raw response to the messages that go back."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +11,9 @@ import structlog
 from adapters.envelopes.envelope import Envelope, ReadTurn
 from adapters.intake.answers import answer_to
 from adapters.intake.judging import judge
-from adapters.intake.ports import Inbox, Judged, Receipt, Registered, Standing, Starter, Turn
+from adapters.intake.ports import Budget, Inbox, Judged, Registered, Standing, Starter, Turn
 from adapters.intake.surfaces import envelope_of
+from adapters.intake.turn_order import started, turn_ref
 from adapters.intake.watch import Watch
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import ResponseRefused
@@ -52,11 +53,18 @@ class TurnOrder:
 
 @dataclass(frozen=True)
 class TurnAnswer:
-    """`append`: the exact messages to add to the conversation. `complete`: every result is final."""
+    """`append`: the exact messages to add to the conversation; the last `answers` of them are ours.
+
+    `complete`: every result is final. `paused`: the provider goes on once it has what is appended. `duplicates` names,
+    by call id, the call of the same turn that a call repeats.
+    """
 
     request_id: str
     results: Sequence[CallResult]
     append: Sequence[dict[str, Any]]
+    answers: Sequence[dict[str, Any]] = ()
+    paused: bool = False
+    duplicates: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -77,10 +85,14 @@ class Turns:
         inbox: Inbox,
         starter: Starter,
         watch: Watch,
+        budget: Budget | None = None,
+        *,
+        parallel: bool = True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._surfaces, self._catalog = surfaces, catalog
         self._inbox, self._starter, self._watch, self._now = inbox, starter, watch, now
+        self._budget, self._parallel = budget, parallel
 
     async def take(self, principal: Principal, order: TurnOrder) -> TurnAnswer:
         """Read, judge, register, start, wait, answer.
@@ -99,7 +111,10 @@ class Turns:
             for call, found in zip(turn.calls, registered, strict=True)
         ]
         _trace(turn, registered, results)
-        return TurnAnswer(turn.request_id, results, envelope.write(read, results))
+        append = envelope.write(read, results)
+        return TurnAnswer(
+            turn.request_id, results, append, append[len(read.echo) :], read.paused, _duplicates(turn, registered)
+        )
 
     def _answer(self, call: Judged, found: Registered, standing: Standing | None) -> CallResult:
         contract = self._catalog.find(standing.tool) if standing else None
@@ -116,15 +131,20 @@ class Turns:
         _require_bounds(request_id, read)
         calls = [judge(each, position, principal, self._catalog) for position, each in enumerate(read.proposals)]
         lineage = digest([principal.tenant, principal.subject, principal.agent, order.conversation])
-        return Turn(principal, order.surface, request_id, calls, lineage)
+        return Turn(
+            principal,
+            order.surface,
+            request_id,
+            calls,
+            lineage,
+            # Without a name, all that an agent ever asks would be one conversation.
+            self._budget if order.conversation else None,
+            one_by_one=not self._parallel,
+        )
 
     async def _start(self, turn: Turn, registered: Sequence[Registered], patience: float) -> None:
         """Start what is registered; what this fails to start in time, the relay or the next delivery will."""
-        starts = [
-            asyncio.create_task(self._start_one(found, call.proposal.tool_name, turn.principal.tenant))
-            for call, found in zip(turn.calls, registered, strict=True)
-            if found.operation_id and found.receipt is not Receipt.CONFLICT
-        ]
+        starts = [asyncio.create_task(start) for start in self._starts(turn, registered)]
         if not starts:
             return
         done, late = await asyncio.wait(starts, timeout=patience)
@@ -134,9 +154,17 @@ class Turns:
         if failures or late:
             log.warning("start_left_to_the_relay", failures=failures, late=len(late))
 
-    async def _start_one(self, found: Registered, tool: str, tenant: str) -> None:
-        start = self._starter.start_write if found.writes else self._starter.start_read
-        await start(found.operation_id or "", found.intent_hash, tool, tenant)
+    def _starts(self, turn: Turn, registered: Sequence[Registered]) -> Iterator[Coroutine[Any, Any, None]]:
+        """A call by itself is started as it is; of several, the reads at once and the rest by their turn."""
+        ref = turn_ref(turn, registered)
+        if ref is not None:
+            yield self._starter.start_turn(turn.turn_id, ref)
+        for call, found in started(turn, registered):
+            named = (found.operation_id or "", found.intent_hash, call.tool, turn.principal.tenant)
+            if not found.writes and not turn.one_by_one:
+                yield self._starter.start_read(*named)
+            elif ref is None:
+                yield self._starter.start_write(*named) if found.writes else self._starter.start_read(*named)
 
     async def _wait(
         self, principal: Principal, registered: Sequence[Registered], order: TurnOrder
@@ -176,6 +204,20 @@ def _trace(turn: Turn, registered: Sequence[Registered], results: Sequence[CallR
         )
 
 
+def _duplicates(turn: Turn, registered: Sequence[Registered]) -> dict[str, str]:
+    """The calls that stand for the operation of an earlier one in the same turn."""
+    first: dict[str, str] = {}
+    for call, found in zip(turn.calls, registered, strict=True):
+        if found.operation_id is not None:
+            first.setdefault(found.operation_id, call.proposal.call_id)
+    return {
+        found.call_id: first[found.operation_id]
+        for found in registered
+        if found.operation_id is not None and first[found.operation_id] != found.call_id
+    }
+
+
 def _answerable(standing: Standing, wait_for_people: bool) -> bool:
+    """Whether waiting longer would tell nothing more; what is behind another call is answered when that one is."""
     parked = standing.state in (State.AWAITING_APPROVAL, State.MANUAL_REVIEW)
-    return standing.state in ENDS or (parked and not wait_for_people)
+    return standing.state in ENDS or standing.behind or (parked and not wait_for_people)

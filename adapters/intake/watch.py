@@ -1,4 +1,4 @@
-"""Waiting for operations, by asking the store: quickly at first, then every half second."""
+"""Waiting for operations, by asking the store: the longer the wait has been, the less often."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -8,6 +8,8 @@ from workflows.domain.principal import Principal
 
 FIRST_LOOK_SECONDS = 0.02
 SLOWEST_LOOK_SECONDS = 0.5
+SHARE_OF_THE_WAIT = 0.1
+"""A pause is this share of the time waited so far, so that nobody learns of an end later than by that much."""
 
 
 class Watch:
@@ -22,11 +24,12 @@ class Watch:
         self, enough: Callable[[Standing], bool], principal: Principal, operation_ids: Sequence[str], seconds: float
     ) -> dict[str, Standing]:
         """Return where the operations stand once that is `enough` for each, or patience has ended."""
-        deadline, pause = self._clock() + seconds, FIRST_LOOK_SECONDS
+        begun = self._clock()
         while True:
             standings = await self._progress.standings(principal, operation_ids)
-            left = deadline - self._clock()
+            waited = self._clock() - begun
+            left = seconds - waited
             if left <= 0 or self._closing() or all(map(enough, standings.values())):
                 return standings
+            pause = min(max(FIRST_LOOK_SECONDS, SHARE_OF_THE_WAIT * waited), SLOWEST_LOOK_SECONDS)
             await asyncio.sleep(min(pause, left))
-            pause = min(pause * 1.5, SLOWEST_LOOK_SECONDS)

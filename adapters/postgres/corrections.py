@@ -32,11 +32,7 @@ async def within_budget(connection: AsyncConnection, turn: Turn, call: Judged, r
 
 async def _failures(connection: AsyncConnection, turn: Turn, call: Judged) -> int:
     """Failures in a row up to now, the first proposal among them."""
-    same = (
-        (calls.c.lineage == turn.lineage)
-        & (calls.c.tool == call.proposal.tool_name)
-        & (calls.c.created_at > NOW - MEMORY)
-    )
+    same = (calls.c.lineage == turn.lineage) & (calls.c.tool == call.tool) & (calls.c.created_at > NOW - MEMORY)
     accepted = select(func.max(calls.c.created_at)).where(same, calls.c.operation_id.is_not(None)).scalar_subquery()
     since = func.coalesce(accepted, NOW - MEMORY)
     counted = select(func.count()).where(same, calls.c.refusal.is_not(None), calls.c.created_at > since)

@@ -1,8 +1,6 @@
 """The inbox: each proposal is registered once, with its operation and the order to start it, in one transaction."""
 
-import secrets
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -11,20 +9,41 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.intake.ports import Judged, Receipt, Registered, Turn
 from adapters.postgres import rows
+from adapters.postgres.budgets import overspent
 from adapters.postgres.corrections import within_budget
 from adapters.postgres.engine import Database
-from adapters.postgres.tables import calls, operations, outbox, verdicts
+from adapters.postgres.registration import insert_operation, order_starts
+from adapters.postgres.tables import calls, operations, verdicts
 from workflows.domain.errors import IntentConflict
 from workflows.domain.gate import Layer, Verdict, first_refusal
 from workflows.domain.intent import Intent, digest
-from workflows.domain.lifecycle import State
-
-START_GRACE = timedelta(seconds=2)
-"""How long the relay leaves a start to the door that registered it."""
-
 
 CONFLICT = Verdict(Layer.SCHEMA, IntentConflict.code)
 """What is kept of a delivery whose ids stand for something else: of the delivery, not of that operation."""
+
+
+@dataclass
+class Progress:
+    """What has been registered of a turn so far.
+
+    `before` are the operations that a write must wait for, `reads` those by what they mean. `cut_off`: a write, or
+    what might have been meant as one, was refused.
+    """
+
+    before: list[str] = field(default_factory=list)
+    reads: dict[str, Registered] = field(default_factory=dict)
+    cut_off: bool = False
+
+    def note(self, call: Judged, registered: Registered) -> Registered:
+        """Remember what became of one call."""
+        if registered.operation_id is None:
+            self.cut_off = self.cut_off or call.writes
+            return registered
+        if registered.operation_id not in self.before:
+            self.before.append(registered.operation_id)
+        if not registered.writes:
+            self.reads.setdefault(registered.intent_hash, registered)
+        return registered
 
 
 class PostgresInbox:
@@ -36,31 +55,48 @@ class PostgresInbox:
     async def register(self, turn: Turn) -> list[Registered]:
         """Register each call once; see the port."""
         async with self._database.transaction() as connection:
-            registered: list[Registered] = []
-            for call in one_write_at_a_time(turn):
-                registered.append(await _register(connection, turn, call))
+            await _hold_acts(connection, turn)
+            progress, found = Progress(), dict[int, Registered]()
+            for call in _reads_first(turn):
+                found[call.position] = progress.note(call, await _register(connection, turn, call, progress))
+            registered = [found[call.position] for call in turn.calls]
+            await order_starts(connection, turn, registered)
             return registered
 
 
-def one_write_at_a_time(turn: Turn) -> list[Judged]:
-    """Refuse every write after the first of a turn: it may rest on the first one's success."""
-    writes = [call.position for call in turn.calls if call.writes]
-    return [_too_early(call) if call.writes and call.position != writes[0] else call for call in turn.calls]
+def _reads_first(turn: Turn) -> list[Judged]:
+    return sorted(turn.calls, key=lambda call: (call.writes, call.position))
 
 
-def _too_early(call: Judged) -> Judged:
-    verdict = Verdict(call.verdicts[-1].layer, "earlier_write_not_done")
-    return replace(call, intent=None, verdicts=(*call.verdicts[:-1], verdict))
+async def _hold_acts(connection: AsyncConnection, turn: Turn) -> None:
+    """Nobody else can register one of this turn's acts until the transaction ends; all take them in one order."""
+    acts = {call.intent.act_hash() for call in turn.calls if call.writes and call.intent is not None}
+    for act in sorted(acts):
+        await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(act, 0))))
 
 
-async def _register(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
+async def _register(connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress) -> Registered:
+    call = await _as_it_stands(connection, turn, call, progress)
+    if await _deliver(connection, turn, call):
+        return await _first_delivery(connection, turn, call, progress)
+    return await _later_delivery(connection, turn, call)
+
+
+async def _as_it_stands(connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress) -> Judged:
+    """The call with what only the store knows: corrections that have failed, what came before it, budgets."""
     refusal = first_refusal(call.verdicts)
     if refusal is not None:
         told = await within_budget(connection, turn, call, refusal)
-        call = replace(call, verdicts=(*call.verdicts[:-1], told))
-    if await _deliver(connection, turn, call):
-        return await _first_delivery(connection, turn, call)
-    return await _later_delivery(connection, turn, call)
+        return replace(call, verdicts=(*call.verdicts[:-1], told))
+    if call.writes and progress.cut_off:
+        return _refused_with(call, "earlier_write_not_done")
+    code = await overspent(connection, turn, call)
+    return call if code is None else _refused_with(call, code)
+
+
+def _refused_with(call: Judged, code: str) -> Judged:
+    verdict = Verdict(call.verdicts[-1].layer, code)
+    return replace(call, intent=None, verdicts=(*call.verdicts[:-1], verdict))
 
 
 async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> bool:
@@ -77,7 +113,7 @@ async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> boo
             position=call.position,
             surface=turn.surface,
             lineage=turn.lineage,
-            tool=call.proposal.tool_name,
+            tool=call.tool,
             proposal_hash=call.fingerprint,
             refusal=stored,
         )
@@ -87,77 +123,35 @@ async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> boo
     return (await connection.execute(statement)).one_or_none() is not None
 
 
-async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
+async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress) -> Registered:
     if call.intent is None:
         await _keep_verdicts(connection, turn, call, None)
         return _refused(call)
-    if call.writes:
-        open_twin = await _open_twin(connection, call.intent)
-        if open_twin is not None:
-            return await _attach(connection, turn, call, open_twin)
-    operation_id = f"op_{secrets.token_hex(12)}"
-    await _insert_operation(connection, turn, call.intent, operation_id, call.writes)
+    twin = await _open_twin(connection, call.intent) if call.writes else progress.reads.get(call.intent.hash())
+    if twin is not None:
+        return await _attach(connection, turn, call, twin)
+    after = progress.before if call.writes else []
+    operation_id = await insert_operation(connection, turn, call.intent, writes=call.writes, after=after)
     await connection.execute(update(calls).where(_key(turn, call)).values(operation_id=operation_id))
     await _keep_verdicts(connection, turn, call, operation_id)
     return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, call.intent.hash(), call.writes)
 
 
 async def _open_twin(connection: AsyncConnection, intent: Intent) -> Any:
-    """The open operation that is this very act; nobody can register another until this transaction ends."""
-    act_hash = intent.act_hash()
-    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(act_hash, 0))))
-    wanted = (operations.c.act_hash == act_hash) & operations.c.writes & operations.c.ended_at.is_(None)
+    """The open operation that is this very act; nobody can register another while it is held."""
+    wanted = (operations.c.act_hash == intent.act_hash()) & operations.c.writes & operations.c.ended_at.is_(None)
     statement = select(operations.c.operation_id, operations.c.intent_hash).where(wanted)
     return (await connection.execute(statement.order_by(operations.c.created_at).limit(1))).one_or_none()
 
 
 async def _attach(connection: AsyncConnection, turn: Turn, call: Judged, twin: Any) -> Registered:
-    """Answer a second proposal of an open act with the first one: it is not a second write."""
+    """Answer a second proposal of an open act, or of the turn's own read, with the first one: it is not done twice."""
     values = {"operation_id": twin.operation_id, "attached": True}
     await connection.execute(update(calls).where(_key(turn, call)).values(**values))
     await _keep_verdicts(connection, turn, call, twin.operation_id)
     actor = turn.principal.agent or turn.principal.subject
     await rows.tell(connection, turn.principal.tenant, twin.operation_id, actor, "proposed.again")
-    return Registered(call.proposal.call_id, Receipt.KNOWN, twin.operation_id, twin.intent_hash, writes=True)
-
-
-async def _insert_operation(
-    connection: AsyncConnection, turn: Turn, intent: Intent, operation_id: str, writes: bool
-) -> None:
-    principal = turn.principal
-    await connection.execute(
-        operations.insert().values(
-            operation_id=operation_id,
-            tenant=principal.tenant,
-            subject=principal.subject,
-            agent=principal.agent,
-            roles=sorted(principal.roles),
-            scopes=sorted(principal.scopes),
-            tool=intent.tool,
-            tool_version=intent.tool_version,
-            contract_hash=intent.contract_hash,
-            writes=writes,
-            intent_hash=intent.hash(),
-            act_hash=intent.act_hash(),
-            arguments=rows.as_text(intent.arguments),
-            resource=intent.resource,
-            state=State.PROPOSED.value,
-        )
-    )
-    actor = principal.agent or principal.subject
-    await rows.tell(connection, principal.tenant, operation_id, actor, "proposed", surface=turn.surface)
-    if writes:
-        # A lost start would be a lost write; a read is started anew by whoever asks for it again.
-        await _order_start(connection, operation_id, intent)
-
-
-async def _order_start(connection: AsyncConnection, operation_id: str, intent: Intent) -> None:
-    payload = {"intent_hash": intent.hash(), "tool": intent.tool, "tenant": intent.tenant}
-    # Due a moment later: the door starts what it registers, and the relay what the door could not.
-    due = rows.NOW + START_GRACE
-    await connection.execute(
-        outbox.insert().values(operation_id=operation_id, kind="start", payload=payload, due_at=due)
-    )
+    return Registered(call.proposal.call_id, Receipt.KNOWN, twin.operation_id, twin.intent_hash, call.writes)
 
 
 async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:

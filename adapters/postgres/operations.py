@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, update
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
@@ -15,9 +15,11 @@ from adapters.postgres.standing import locked, row_of, step
 from adapters.postgres.tables import operations
 from adapters.postgres.tables import verdicts as verdicts_table
 from workflows.domain.approval import Clearance
+from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Verdict, first_refusal
 from workflows.domain.lifecycle import ENDS, NEXT, State
 from workflows.domain.operation import Operation, Settlement
+from workflows.domain.turn_order import Forerunner
 
 
 class PostgresOperations:
@@ -30,6 +32,24 @@ class PostgresOperations:
         """Return the operation; raises `CallRefused("not_found")`."""
         async with self._database.transaction() as connection:
             return rows.operation_from(await row_of(connection, operation_id))
+
+    async def states(self, operation_ids: Sequence[str]) -> Sequence[State]:
+        """Return where each of them stands, in their order; raises `CallRefused("not_found")`."""
+        named = operations.c.operation_id.in_(operation_ids)
+        wanted = select(operations.c.operation_id, operations.c.state).where(named)
+        async with self._database.transaction() as connection:
+            found = {row.operation_id: State(row.state) for row in await connection.execute(wanted)}
+        if not found.keys() >= set(operation_ids):
+            raise CallRefused("not_found")
+        return [found[each] for each in operation_ids]
+
+    async def forerunners(self, operation: Operation) -> Sequence[Forerunner]:
+        """Return the operations of its turn that come before it."""
+        age = func.extract("epoch", rows.NOW - operations.c.created_at).label("age")
+        wanted = select(operations.c.state, operations.c.writes, age)
+        async with self._database.transaction() as connection:
+            found = await connection.execute(wanted.where(operations.c.operation_id.in_(operation.after)))
+            return [Forerunner(State(row.state), row.writes, float(row.age)) for row in found]
 
     async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
         """Keep the verdicts, where the first refusal points, and the clearance when there is one."""

@@ -24,7 +24,7 @@ Deliver = Callable[["Message"], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Message:
-    """One message of the outbox. `kind` is start, nudge or event."""
+    """One message of the outbox. `kind` is start, read, turn, nudge or event."""
 
     message_id: int
     operation_id: str

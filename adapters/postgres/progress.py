@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import any_, select
 
 from adapters.intake.ports import Standing
 from adapters.postgres import rows
@@ -11,6 +11,15 @@ from adapters.postgres.engine import Database
 from adapters.postgres.tables import operations
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
+
+_before = operations.alias("before")
+BEHIND = (
+    select(_before.c.operation_id)
+    .where(_before.c.operation_id == any_(operations.c.after), _before.c.ended_at.is_(None))
+    .exists()
+    .label("behind")
+)
+"""Beside an operation's row: whether a call of its turn that comes before it is still open."""
 
 
 class PostgresProgress:
@@ -23,7 +32,7 @@ class PostgresProgress:
         """Return where these operations stand; those of another tenant or user look absent."""
         if not operation_ids:
             return {}
-        statement = select(operations).where(
+        statement = select(operations, BEHIND).where(
             operations.c.operation_id.in_(operation_ids),
             operations.c.tenant == principal.tenant,
             operations.c.subject == principal.subject,
@@ -41,4 +50,5 @@ def _standing(row: Any) -> Standing:
         details=rows.details_from(row.details),
         data=None if row.result is None else rows.from_text(row.result),
         reference=row.reference,
+        behind=row.behind,
     )

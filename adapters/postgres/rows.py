@@ -51,6 +51,7 @@ def operation_from(row: Row[Any]) -> Operation:
         reference=row.reference,
         cancel_wanted=row.cancel_wanted,
         writes=row.writes,
+        after=tuple(row.after or ()),
     )
 
 

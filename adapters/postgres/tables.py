@@ -51,6 +51,8 @@ operations = Table(
     Column("act_hash", Text, nullable=False),
     Column("arguments", Text, nullable=False),
     Column("resource", Text, nullable=False),
+    # The operations of its turn that must have ended before it begins.
+    Column("after", ARRAY(Text)),
     Column("state", Text, nullable=False),
     Column("code", Text),
     Column("details", JSONB),
@@ -206,6 +208,35 @@ spendings = Table(
     _moment("released_at"),
     Index("spendings_of_a_day", "tenant", "currency", "reserved_at", postgresql_where=text("released_at IS NULL")),
     comment="What an operation takes out of the day's totals; released when it is proven that nothing happened.",
+)
+
+hosted_calls = Table(
+    "hosted_calls",
+    metadata,
+    Column("tenant", Text, primary_key=True),
+    Column("delivery_key", Text, primary_key=True),
+    Column("request_id", Text, nullable=False),
+    Column("surface", Text, nullable=False),
+    Column("item_id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("server", Text, nullable=False),
+    Column("tool", Text, nullable=False),
+    Column("failed", Boolean),
+    Column("code", Text),
+    Column("operation_id", Text, ForeignKey(OPERATION_ID)),
+    _now("at"),
+    Index("hosted_calls_by_operation", "operation_id", postgresql_where=text("operation_id IS NOT NULL")),
+    Index("hosted_calls_at_fault", "at", postgresql_where=text("code IS NOT NULL")),
+    comment="What providers have run themselves; code says what was wrong with it, operation_id what had allowed it.",
+)
+
+discoveries = Table(
+    "discoveries",
+    metadata,
+    Column("lineage", Text, primary_key=True),
+    Column("tool", Text, primary_key=True),
+    _now("at"),
+    comment="The tools that a search has brought up in a conversation.",
 )
 
 handler_calls = Table(

@@ -16,7 +16,7 @@ from temporalio.common import (
 from temporalio.exceptions import ActivityAlreadyStartedError, WorkflowAlreadyStartedError
 
 from workflows import contracts
-from workflows.messages import OperationRef
+from workflows.messages import OperationRef, TurnRef
 
 TOOL = SearchAttributeKey.for_keyword("OncewardTool")
 TENANT = SearchAttributeKey.for_keyword("OncewardTenant")
@@ -38,6 +38,22 @@ class TemporalStarter:
         A workflow that failed or was terminated is started again: what it may do is for the claim to say.
         """
         await self._start(operation_id, intent_hash, tool, tenant)
+
+    async def start_turn(self, turn_id: str, ref: TurnRef) -> None:
+        """Start the workflow that keeps the order of a turn's calls, or find it running or done."""
+        try:
+            await self._client.start_workflow(
+                contracts.EXECUTE_TURN,
+                ref,
+                id=turn_id,
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                search_attributes=TypedSearchAttributes([SearchAttributePair(TENANT, ref.tenant)]),
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except WorkflowAlreadyStartedError:
+            return
 
     async def start_again(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Start the workflow of an operation that our own database says is open, whatever has become of its last run.

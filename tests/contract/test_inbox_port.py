@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from adapters.intake.ports import Receipt, Registered, Turn
+from adapters.intake.ports import Budget, Receipt, Registered, Turn
 from adapters.postgres.tables import verdicts
 from tests.support.benches import Bench, PostgresBench
 from tests.support.proposals import CALLER, catalog_in_which, fresh, lookup, refund, turn_of
@@ -211,26 +211,155 @@ async def test_receipts_come_in_the_order_of_the_calls(bench: Bench) -> None:
 
 
 async def test_a_refused_call_does_not_concern_its_siblings(bench: Bench) -> None:
-    turn = turn_of(lookup("call-1"), refund("call-2", amount="12000"), refund("call-3"))
+    turn = turn_of(lookup("call-1"), Proposal("call-2", "get_order", {"order": 17}), refund("call-3"))
     registered = await bench.inbox.register(turn)
     assert [each.receipt for each in registered] == [Receipt.REGISTERED, Receipt.REFUSED, Receipt.REGISTERED]
 
 
-async def test_the_second_write_of_a_turn_is_refused(bench: Bench) -> None:
-    turn = turn_of(refund("call-1"), lookup("call-2"), refund("call-3", order_id="O-18"))
-    first, read, second = await bench.inbox.register(turn)
-    assert (first.receipt, read.receipt) == (Receipt.REGISTERED, Receipt.REGISTERED)
+async def test_a_write_is_registered_behind_what_comes_before_it_and_reads_come_first(bench: Bench) -> None:
+    turn = turn_of(refund("call-1"), refund("call-2", order_id=fresh("O")), lookup("call-3"))
+    first, second, read = (each.operation_id or "" for each in await bench.inbox.register(turn))
+    behind = [(await bench.operations.load(name)).after for name in (read, first, second)]
+    assert behind == [(), (read,), (read, first)]
+
+
+async def test_a_write_by_itself_is_behind_nothing(bench: Bench) -> None:
+    assert (await bench.operations.load((await register(bench, turn_of(refund()))).operation_id or "")).after == ()
+
+
+async def test_the_starts_of_a_turn_are_one_order_and_its_reads_are_not_left_to_chance(bench: Bench) -> None:
+    turn = turn_of(refund("call-1"), refund("call-2", order_id=fresh("O")), lookup("call-3"))
+    first, second, read = (each.operation_id or "" for each in await bench.inbox.register(turn))
+    assert [(await bench.found(name)).outbox for name in (first, second, read)] == [("turn",), (), ("read",)]
+
+
+REFUSALS = {
+    "arguments that do not fit": refund("call-1", amount="12000"),
+    "no JSON": Proposal("call-1", "refund_payment", None, "invalid_arguments_json"),
+    "a tool that there is not": Proposal("call-1", "refund_paymnt", {}),
+}
+
+
+@pytest.mark.parametrize("earlier", REFUSALS.values(), ids=REFUSALS.keys())
+async def test_a_write_after_a_refused_one_is_refused_and_stays_so(bench: Bench, earlier: Proposal) -> None:
+    turn = turn_of(earlier, refund("call-2"), lookup("call-3"))
+    first, second, read = await bench.inbox.register(turn)
+    assert (first.receipt, read.receipt) == (Receipt.REFUSED, Receipt.REGISTERED)
     assert (second.receipt, second.code) == (Receipt.REFUSED, "earlier_write_not_done")
-    assert await bench.operations_of(turn.request_id) == [first.operation_id, read.operation_id]
+    assert await bench.inbox.register(turn) == [first, second, replace(read, receipt=Receipt.KNOWN)]
+    assert await bench.operations_of(turn.request_id) == [read.operation_id]
 
 
-async def test_the_refusal_of_a_second_write_stands(bench: Bench) -> None:
-    turn = turn_of(refund("call-1"), refund("call-2", order_id="O-18"))
-    first = await bench.inbox.register(turn)
-    again = await bench.inbox.register(turn)
-    assert again[0] == replace(first[0], receipt=Receipt.KNOWN)
-    assert (again[1].receipt, again[1].code) == (Receipt.REFUSED, "earlier_write_not_done")
-    assert len(await bench.operations_of(turn.request_id)) == 1
+async def test_a_refused_read_cuts_nothing_off(bench: Bench) -> None:
+    refused_read = Proposal("call-1", "get_order", {"order": 17})
+    refused_call, write = await bench.inbox.register(turn_of(refused_read, refund("call-2")))
+    assert (refused_call.receipt, write.receipt) == (Receipt.REFUSED, Receipt.REGISTERED)
+
+
+async def test_the_same_read_twice_in_a_turn_is_one_operation(bench: Bench) -> None:
+    turn = turn_of(lookup("call-1"), lookup("call-2"), lookup("call-3", "O-18"))
+    first, again, other = await bench.inbox.register(turn)
+    assert (again.receipt, again.operation_id) == (Receipt.KNOWN, first.operation_id)
+    assert other.operation_id != first.operation_id
+    assert [each.operation_id for each in await bench.inbox.register(turn)] == [
+        first.operation_id, first.operation_id, other.operation_id,
+    ]  # fmt: skip
+
+
+async def test_the_same_read_in_another_turn_is_another_operation(bench: Bench) -> None:
+    first, second = await register(bench, turn_of(lookup())), await register(bench, turn_of(lookup()))
+    assert first.operation_id != second.operation_id
+
+
+async def test_the_same_write_twice_in_a_turn_is_one_operation_and_waits_for_nothing(bench: Bench) -> None:
+    first, again = await bench.inbox.register(turn_of(refund("call-1"), refund("call-2")))
+    assert (again.receipt, again.operation_id, again.writes) == (Receipt.KNOWN, first.operation_id, True)
+    found = await bench.found(first.operation_id or "")
+    assert found.outbox == ("start",)
+    assert (await bench.operations.load(first.operation_id or "")).after == ()
+
+
+async def test_a_write_after_one_that_is_open_from_another_turn_waits_for_that(bench: Bench) -> None:
+    open_one = await register(bench, turn_of(refund()))
+    attached, second = await bench.inbox.register(turn_of(refund("call-1"), refund("call-2", order_id=fresh("O"))))
+    assert attached.operation_id == open_one.operation_id
+    assert (await bench.operations.load(second.operation_id or "")).after == (open_one.operation_id,)
+
+
+async def test_turns_with_the_same_writes_in_opposite_orders_do_not_block_each_other(bench: Bench) -> None:
+    here, there = fresh("O"), fresh("O")
+    turns = [
+        turn_of(refund("call-1", order_id=one), refund("call-2", order_id=other))
+        for one, other in [(here, there), (there, here)] * 8
+    ]
+    registered = await asyncio.gather(*map(bench.inbox.register, turns))
+    assert len({each.operation_id for turn in registered for each in turn}) == 2
+
+
+async def test_where_the_forerunners_stand_is_told(bench: Bench) -> None:
+    turn = turn_of(refund("call-1"), refund("call-2", order_id=fresh("O")), lookup("call-3"))
+    first, second, read = (each.operation_id or "" for each in await bench.inbox.register(turn))
+    await bench.operations.settle(first, Settlement(State.FAILED_TERMINAL, "approval_denied"))
+    before = await bench.operations.forerunners(await bench.operations.load(second))
+    assert sorted((each.state, each.writes) for each in before) == [
+        (State.FAILED_TERMINAL, True), (State.PROPOSED, False),
+    ]  # fmt: skip
+    await bench.pass_time(read, 1000.0)
+    aged = await bench.operations.forerunners(await bench.operations.load(second))
+    assert max(each.age_seconds for each in aged) >= 1000.0
+    assert await bench.operations.states([read, first]) == [State.PROPOSED, State.FAILED_TERMINAL]
+
+
+async def test_a_call_is_told_to_be_behind_as_long_as_one_before_it_is_open(bench: Bench) -> None:
+    turn = turn_of(refund("call-1"), refund("call-2", order_id=fresh("O")))
+    first, second = (each.operation_id or "" for each in await bench.inbox.register(turn))
+    standings = await bench.progress.standings(CALLER, [first, second])
+    assert (standings[first].behind, standings[second].behind) == (False, True)
+    await bench.operations.settle(first, Settlement(State.FAILED_TERMINAL, "approval_denied"))
+    assert not (await bench.progress.standings(CALLER, [second]))[second].behind
+
+
+# -- a conversation's budget
+
+
+async def answered(bench: PostgresBench, lineage: str, asked_for: str, **data: object) -> Registered:
+    turn = replace(turn_of(lookup("call-1", asked_for), lineage=lineage), budget=Budget(calls=5, same_answers=3))
+    registered = await register(bench, turn)
+    if registered.operation_id is not None:
+        await bench.operations.move(registered.operation_id, State.STARTED)
+        await bench.operations.settle(registered.operation_id, Settlement(State.SUCCEEDED, data=data))
+    return registered
+
+
+async def test_a_conversation_may_make_so_many_calls_and_no_more(postgres_bench: PostgresBench) -> None:
+    lineage = fresh("lineage")
+    receipts = [await answered(postgres_bench, lineage, f"O-{number}") for number in range(7)]
+    assert [each.code for each in receipts] == [None] * 5 + ["call_budget_spent"] * 2
+    other = await answered(postgres_bench, fresh("lineage"), "O-1")
+    assert other.receipt is Receipt.REGISTERED
+
+
+async def test_a_delivery_that_is_repeated_spends_nothing(postgres_bench: PostgresBench) -> None:
+    turn = replace(turn_of(lookup()), budget=Budget(calls=1))
+    first = await register(postgres_bench, turn)
+    again = [await register(postgres_bench, turn) for _ in range(3)]
+    assert [each.operation_id for each in again] == [first.operation_id] * 3
+
+
+async def test_a_call_that_gives_the_same_answer_again_and_again_is_ended(postgres_bench: PostgresBench) -> None:
+    lineage = fresh("lineage")
+    receipts = [
+        await answered(postgres_bench, lineage, "O-17", order_id="O-17", observed_at=f"2026-11-30T00:00:0{number}Z")
+        for number in range(4)
+    ]
+    assert [each.code for each in receipts] == [None, None, None, "repeated_state"]
+    assert (await answered(postgres_bench, lineage, "O-18", order_id="O-18")).receipt is Receipt.REGISTERED
+
+
+async def test_a_call_whose_answer_changes_is_not(postgres_bench: PostgresBench) -> None:
+    lineage = fresh("lineage")
+    receipts = [await answered(postgres_bench, lineage, "O-17", refundable=number // 2) for number in range(5)]
+    assert [each.receipt for each in receipts] == [Receipt.REGISTERED] * 5
 
 
 async def test_a_turn_without_calls_registers_nothing(bench: Bench) -> None:

@@ -12,6 +12,7 @@ from workflows.domain.gate import Verdict
 from workflows.domain.lifecycle import ENDS, NEXT, State
 from workflows.domain.operation import Operation, Settlement
 from workflows.domain.principal import Principal
+from workflows.domain.turn_order import Forerunner
 
 
 class MemoryOperations:
@@ -22,6 +23,14 @@ class MemoryOperations:
 
     async def load(self, operation_id: str) -> Operation:
         return self._world.kept(operation_id).operation
+
+    async def states(self, operation_ids: Sequence[str]) -> Sequence[State]:
+        return [self._world.kept(operation_id).operation.state for operation_id in operation_ids]
+
+    async def forerunners(self, operation: Operation) -> Sequence[Forerunner]:
+        found = [self._world.kept(operation_id) for operation_id in operation.after]
+        now = self._world.now
+        return [Forerunner(kept.operation.state, kept.operation.writes, now - kept.created_at) for kept in found]
 
     async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
         kept = self._world.kept(operation.operation_id)
@@ -76,7 +85,11 @@ class MemoryProgress:
 
     async def standings(self, principal: Principal, operation_ids: Sequence[str]) -> dict[str, Standing]:
         found = (self._world.operations[name] for name in operation_ids if name in self._world.operations)
-        return {kept.operation.operation_id: _standing(kept) for kept in found if _belongs(kept, principal)}
+        return {kept.operation.operation_id: self._standing(kept) for kept in found if _belongs(kept, principal)}
+
+    def _standing(self, kept: Kept) -> Standing:
+        before = [self._world.kept(operation_id).operation.state for operation_id in kept.operation.after]
+        return replace(_standing(kept), behind=any(state not in ENDS for state in before))
 
 
 def _belongs(kept: Kept, principal: Principal) -> bool:

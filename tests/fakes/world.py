@@ -26,6 +26,7 @@ class Kept:
     details: tuple[Detail, ...] = ()
     clearance: Clearance | None = None
     cleared_at: float = 0.0
+    created_at: float = 0.0
     ended_at: float | None = None
 
     def step(self, following: State) -> None:

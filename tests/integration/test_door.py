@@ -249,19 +249,6 @@ async def test_arguments_that_are_no_json_begin_nothing(shop: Shop) -> None:
     assert await shop.onceward.trace(shop.tenant) == Trace()
 
 
-@pytest.mark.usefixtures("nothing_is_sent")
-async def test_the_second_write_of_a_turn_is_not_begun(shop: Shop) -> None:
-    reply = await shop.onceward.turn(
-        call("refund_payment", await shop.refund(), "first"),
-        call("refund_payment", await shop.refund(), "second"),
-        token=shop.token,
-    )
-    assert reply.results["first"]["error"]["code"] == "approval_required"
-    assert reply.results["second"]["error"]["code"] == "earlier_write_not_done"
-    assert reply.results["second"]["operation_id"] is None
-    assert await shop.onceward.trace(shop.tenant) == Trace(operations=1, workflows=1, approvals=1)
-
-
 # -- refused on the current state: a workflow looks, and nobody is asked
 
 

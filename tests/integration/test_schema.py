@@ -35,7 +35,8 @@ LEDGER = {"ledger_accounts", "ledger_entries", "ledger_fences"}
 COLUMNS = [(table, column.name) for table in TABLES for column in metadata.tables[table].columns]
 
 INSERTS = {
-    "door": {"operations", "calls", "verdicts", "decisions", "resolutions", "cancellations", "outbox", "events"},
+    "door": {"operations", "calls", "verdicts", "decisions", "resolutions", "cancellations", "outbox", "events"}
+    | {"hosted_calls", "discoveries"},
     "worker": {"verdicts", "approvals", "claims", "spendings", "handler_calls", "outbox", "events"}
     | {"ledger_entries", "ledger_fences"},
     "relay": set[str](),

@@ -174,7 +174,7 @@ class PostgresBench:
         self._owner = owner
 
     async def pass_time(self, operation_id: str, seconds: float) -> None:
-        await self._age(operations, operation_id, seconds, "cleared_at", "ended_at")
+        await self._age(operations, operation_id, seconds, "created_at", "cleared_at", "ended_at")
         await self._age(calls, operation_id, seconds, "created_at")
         await self._age(spendings, operation_id, seconds, "reserved_at")
         await self._age(approvals, operation_id, seconds, "asked_at", "expires_at")

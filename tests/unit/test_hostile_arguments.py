@@ -20,6 +20,7 @@ from tests.support.hostile import Generator, Hostile, text_fits, valid_arguments
 from tests.support.proposals import CALLER, CATALOG
 from workflows.domain.contract import Contract
 from workflows.domain.proposal import CallResult, Status
+from workflows.messages import TurnRef
 
 Json = dict[str, Any]
 
@@ -43,6 +44,9 @@ class Starter:
 
     async def start_read(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         self.started.append(operation_id)
+
+    async def start_turn(self, turn_id: str, ref: TurnRef) -> None:
+        self.started.append(turn_id)
 
 
 @dataclass

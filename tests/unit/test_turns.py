@@ -10,7 +10,7 @@ import pytest
 from adapters.envelopes import SURFACES
 from adapters.intake import turns
 from adapters.intake.judging import judge
-from adapters.intake.ports import Judged
+from adapters.intake.ports import Budget, Judged, Registered, Turn
 from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
 from adapters.intake.watch import Watch
 from tests.fakes.inbox import MemoryInbox
@@ -24,6 +24,7 @@ from workflows.domain.lifecycle import State
 from workflows.domain.operation import Settlement
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import Status
+from workflows.messages import TurnRef
 
 ORDER = {"order_id": "O-17"}
 
@@ -34,6 +35,7 @@ class Starter:
 
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
+    turns: list[TurnRef] = field(default_factory=list)
     gone: bool = False
     called: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -48,6 +50,23 @@ class Starter:
         if self.gone:
             raise ConnectionError
 
+    async def start_turn(self, turn_id: str, ref: TurnRef) -> None:
+        self.turns.append(ref)
+        if self.gone:
+            raise ConnectionError
+
+
+class Noting(MemoryInbox):
+    """Remembers what it was handed."""
+
+    def __init__(self, world: World, seen: list[Turn]) -> None:
+        super().__init__(world)
+        self._seen = seen
+
+    async def register(self, turn: Turn) -> list[Registered]:
+        self._seen.append(turn)
+        return await super().register(turn)
+
 
 @dataclass
 class Intake:
@@ -55,6 +74,9 @@ class Intake:
 
     world: World = field(default_factory=World)
     starter: Starter = field(default_factory=Starter)
+    parallel: bool = True
+    budget: Budget | None = None
+    seen: list[Turn] = field(default_factory=list)
     clock: float = 0.0
     seconds_between_looks: float = 0.0
 
@@ -63,12 +85,18 @@ class Intake:
         return self.clock
 
     async def take(
-        self, *asked: Call, caller: Principal = CALLER, catalog: Catalog = CATALOG, **order: Any
+        self, *asked: Call, caller: Principal = CALLER, catalog: Catalog = CATALOG, stop: str = "", **order: Any
     ) -> TurnAnswer:
         taking = Turns(
-            SURFACES, catalog, MemoryInbox(self.world), self.starter, Watch(MemoryProgress(self.world), self.now)
+            SURFACES,
+            catalog,
+            Noting(self.world, self.seen),
+            self.starter,
+            Watch(MemoryProgress(self.world), self.now),
+            self.budget,
+            parallel=self.parallel,
         )
-        response = response_with("anthropic-messages", *asked)
+        response = response_with("anthropic-messages", *asked, stop=stop)
         given = {"wait_seconds": 0.0} | order
         return await taking.take(caller, TurnOrder("anthropic-messages", response, **given))
 
@@ -88,9 +116,90 @@ def intake() -> Intake:
 
 
 async def test_what_is_registered_is_started(intake: Intake) -> None:
-    answer = await intake.take(call("get_order", ORDER, "read"), call("refund_payment", REFUND, "write"))
-    read, write = (result.operation_id for result in answer.results)
-    assert intake.started == ([write], [read])
+    (read,) = (await intake.take(call("get_order", ORDER), request_id="first")).results
+    (write,) = (await intake.take(call("refund_payment", REFUND), request_id="second")).results
+    assert intake.started == ([write.operation_id], [read.operation_id])
+
+
+async def test_a_write_beside_a_read_is_started_by_their_turn_and_the_read_at_once(intake: Intake) -> None:
+    answer = await intake.take(call("refund_payment", REFUND, "write"), call("get_order", ORDER, "read"))
+    write, read = (result.operation_id for result in answer.results)
+    assert intake.started == ([], [read])
+    [turn] = intake.starter.turns
+    assert ([each.operation_id for each in turn.reads], [each.operation_id for each in turn.writes]) == (
+        [read],
+        [write],
+    )
+    assert (turn.tools, turn.tenant, turn.one_by_one) == (["refund_payment"], CALLER.tenant, False)
+
+
+async def test_reads_alone_need_no_turn(intake: Intake) -> None:
+    answer = await intake.take(call("get_order", ORDER, "a"), call("get_order", {"order_id": "O-18"}, "b"))
+    assert intake.started == ([], [result.operation_id for result in answer.results])
+    assert intake.starter.turns == []
+
+
+async def test_one_switch_leaves_everything_to_the_turn_so_that_nothing_runs_side_by_side(intake: Intake) -> None:
+    intake.parallel = False
+    answer = await intake.take(call("get_order", ORDER, "a"), call("get_order", {"order_id": "O-18"}, "b"))
+    assert intake.started == ([], [])
+    [turn] = intake.starter.turns
+    assert [each.operation_id for each in turn.reads] == [result.operation_id for result in answer.results]
+    assert turn.one_by_one
+
+
+async def test_with_the_switch_a_call_by_itself_is_started_as_ever(intake: Intake) -> None:
+    intake.parallel = False
+    (read,) = (await intake.take(call("get_order", ORDER))).results
+    assert (intake.started, intake.starter.turns) == (([], [read.operation_id]), [])
+
+
+async def test_the_same_read_twice_is_one_execution_and_both_calls_are_answered_and_told_so(intake: Intake) -> None:
+    answer = await intake.take(call("get_order", ORDER, "a"), call("get_order", ORDER, "b"))
+    first, second = answer.results
+    assert first.operation_id == second.operation_id
+    assert intake.started == ([], [first.operation_id])
+    assert answer.duplicates == {"b": "a"}
+
+
+async def test_the_same_write_twice_is_one_execution(intake: Intake) -> None:
+    answer = await intake.take(call("refund_payment", REFUND, "a"), call("refund_payment", REFUND, "b"))
+    first, second = answer.results
+    assert first.operation_id == second.operation_id
+    assert intake.started == ([first.operation_id], [])
+    assert answer.duplicates == {"b": "a"}
+
+
+async def test_a_call_behind_one_that_waits_for_a_person_is_not_waited_for(intake: Intake) -> None:
+    refunds = call("refund_payment", REFUND, "a"), call("refund_payment", REFUND | {"order_id": "O-18"}, "b")
+    first, _ = (await intake.take(*refunds)).results
+    kept = intake.world.operations[first.operation_id or ""]
+    kept.operation = replace(kept.operation, state=State.AWAITING_APPROVAL)
+    # The clock stands still, so only the states can end this.
+    answer = await intake.take(*refunds, wait_seconds=60.0)
+    codes = [result.error.code for result in answer.results if result.error]
+    assert codes == ["approval_required", "earlier_call_open"]
+    assert not answer.complete
+
+
+async def test_what_is_ours_in_what_is_appended_is_told_apart_from_the_models_own(intake: Intake) -> None:
+    answer = await intake.take(call("get_order", ORDER))
+    assert [message["role"] for message in answer.append] == ["assistant", "user"]
+    assert list(answer.answers) == list(answer.append)[1:]
+
+
+async def test_a_paused_response_runs_nothing_and_is_sent_back_as_it_came(intake: Intake) -> None:
+    answer = await intake.take(call("refund_payment", REFUND), stop="pause_turn")
+    assert (answer.paused, list(answer.results), len(answer.append)) == (True, [], 1)
+    assert intake.world.operations == {}
+
+
+async def test_a_budget_holds_within_a_conversation_that_has_a_name_only(intake: Intake) -> None:
+    intake.budget = Budget(calls=3)
+    await intake.take(call("get_order", ORDER))
+    assert [turn.budget for turn in intake.seen] == [None]
+    await intake.take(call("get_order", ORDER), conversation="talk-1", request_id="second")
+    assert [turn.budget for turn in intake.seen] == [None, Budget(calls=3)]
 
 
 async def test_a_refused_call_is_not_started(intake: Intake) -> None:
@@ -100,10 +209,14 @@ async def test_a_refused_call_is_not_started(intake: Intake) -> None:
 
 
 async def test_a_redelivery_starts_again_whatever_nobody_may_be_carrying_any_more(intake: Intake) -> None:
-    calls = call("get_order", ORDER, "read"), call("refund_payment", REFUND, "write")
-    read, write = (result.operation_id for result in (await intake.take(*calls)).results)
-    await intake.take(*calls)
-    assert intake.started == ([write, write], [read, read])
+    write = call("refund_payment", REFUND)
+    (first,) = (await intake.take(write)).results
+    await intake.take(write)
+    assert intake.started == ([first.operation_id] * 2, [])
+    turn = call("get_order", ORDER, "read"), call("refund_payment", REFUND, "write")
+    await intake.take(*turn, request_id="second")
+    await intake.take(*turn, request_id="second")
+    assert len(intake.starter.turns) == len(intake.starter.reads) == 2
 
 
 @pytest.mark.parametrize(

@@ -183,8 +183,9 @@ def test_a_worker_offers_these_steps_and_no_other() -> None:
     offered = {keyword.arg: keyword.value for keyword in worker.keywords if keyword.arg in ("activities", "workflows")}
     activities, workflows = offered["activities"], offered["workflows"]
     assert isinstance(activities, ast.List)
-    assert [ast.unparse(step).split("(")[0] for step in activities.elts] == STEPS
-    assert ast.unparse(workflows) == "[ExecuteOperation]"
+    # The one that is no step on an operation follows others, and has no tools to call.
+    assert [ast.unparse(step).split("(")[0] for step in activities.elts] == [*STEPS, "Follow"]
+    assert ast.unparse(workflows) == "[ExecuteOperation, ExecuteTurn]"
     assert {each.file for each in attributes("worker") if each.of == "wiring"} == {"worker/__main__.py"}
 
 

@@ -11,6 +11,7 @@ from temporalio.testing import WorkflowEnvironment
 
 from worker.dev.binaries import Binaries
 from workflows.execute_operation import STATE, WAITING_FOR
+from workflows.execute_turn import TENANT, TOOL
 
 FEW_EVENTS = 30
 """Events of a history after which the server suggests a new one."""
@@ -45,6 +46,6 @@ async def make_search_attributes(environment: WorkflowEnvironment) -> None:
     await environment.client.operator_service.add_search_attributes(
         AddSearchAttributesRequest(
             namespace=environment.client.namespace,
-            search_attributes={key.name: keyword for key in (STATE, WAITING_FOR)},
+            search_attributes={key.name: keyword for key in (STATE, WAITING_FOR, TOOL, TENANT)},
         )
     )

@@ -109,6 +109,18 @@ ERRORS: dict[str, ErrorEntry] = {
     "earlier_write_not_done": ErrorEntry(
         _N, _A.PROPOSE_AGAIN, "An earlier write of the same turn has not succeeded; this one was not started."
     ),
+    "earlier_call_open": ErrorEntry(
+        _N,
+        _A.WAIT_AND_QUERY,
+        "An earlier call of the same turn has not ended; this one begins after it. Do not issue it again.",
+        retryable=True,
+    ),
+    "call_budget_spent": ErrorEntry(
+        _N, _A.ASK_USER, "This conversation has made as many calls as it may; tell the user what was found so far."
+    ),
+    "repeated_state": ErrorEntry(
+        _N, _A.ASK_USER, "The same call has given the same answer again and again; ask the user how to go on."
+    ),
     "upstream_unavailable": ErrorEntry(
         _N, _A.RETRY_LATER, "A service that is needed to check the call does not answer.", retryable=True
     ),

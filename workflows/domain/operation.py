@@ -16,7 +16,7 @@ class Operation:
     """The stored operation. `arguments` are the validated ones; `result` is what the caller is told at the end.
 
     `writes` as the tool's contract said when it was registered. `cancel_wanted`: the caller has asked for it to stop,
-    which it does as long as nothing has happened.
+    which it does as long as nothing has happened. `after` names the operations of its turn that come before it.
     """
 
     operation_id: str
@@ -33,6 +33,7 @@ class Operation:
     reference: str | None = None
     cancel_wanted: bool = False
     writes: bool = True
+    after: tuple[str, ...] = ()
 
     def meaning(self) -> str:
         """The intent hash of what is stored now; it differs from the registered one only if something was changed."""

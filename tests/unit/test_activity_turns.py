@@ -1,0 +1,142 @@
+"""The steps that keep a turn's order: the gate's hold on a write behind others, and waiting for others to end."""
+
+from dataclasses import dataclass
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from activities.follow import Follow
+from tests.support.proposals import fresh, lookup, refund, turn_of
+from tests.support.steps import Stage
+from workflows.domain.effect import Effect
+from workflows.domain.lifecycle import ENDS, State
+from workflows.domain.operation import Operation, Settlement
+from workflows.messages import Followed, FollowOrder, Judgement, Step
+
+REFUND_DATA = {"refund_id": "rf-1", "status": "completed", "order_id": "O-17", "amount": 12_000, "currency": "KRW"}
+NOT_DONE = Judgement(Step.SETTLE, "earlier_write_not_done")
+
+
+@dataclass
+class Turn:
+    """A read and two writes of one turn."""
+
+    read: Operation
+    first: Operation
+    second: Operation
+
+
+async def turn_on(stage: Stage) -> Turn:
+    calls = refund("call-1", order_id=fresh("O")), refund("call-2", order_id=fresh("O")), lookup("call-3")
+    names = [each.operation_id or "" for each in await stage.inbox.register(turn_of(*calls))]
+    first, second, read = [await stage.operations.load(name) for name in names]
+    return Turn(read, first, second)
+
+
+async def end(stage: Stage, operation: Operation, state: State = State.SUCCEEDED) -> None:
+    await stage.operations.move(operation.operation_id, State.STARTED)
+    await stage.operations.settle(operation.operation_id, Settlement(state, data={}))
+
+
+def held_up(judgement: Judgement) -> bool:
+    return (judgement.step, judgement.code) == (Step.WAIT, "earlier_call_open")
+
+
+async def test_a_write_begins_when_the_reads_and_writes_before_it_are_done() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    assert held_up(await stage.validate(turn.first))
+    assert held_up(await stage.validate(turn.second))
+    await end(stage, turn.read)
+    assert await stage.validate(turn.first) == Judgement(Step.GO)
+    assert held_up(await stage.validate(turn.second))
+    await end(stage, turn.first)
+    assert await stage.validate(turn.second) == Judgement(Step.GO)
+
+
+async def test_nobody_is_asked_about_a_write_whose_time_has_not_come() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    assert held_up(await stage.validate(turn.second))
+    assert (stage.till.inspections, stage.world.questions(turn.second.operation_id)) == (0, [])
+
+
+@pytest.mark.parametrize("state", [State.FAILED_TERMINAL, State.FAILED_RETRYABLE])
+async def test_a_write_after_one_that_failed_is_refused_and_nothing_is_sent(state: State) -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    await end(stage, turn.read)
+    await end(stage, turn.first, state)
+    assert await stage.validate(turn.second) == NOT_DONE
+    assert (await stage.settle(turn.second, "earlier_write_not_done")).code == "earlier_write_not_done"
+    assert stage.till.sent == []
+
+
+async def test_a_failed_read_holds_nobody_up() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    await end(stage, turn.read, State.FAILED_TERMINAL)
+    assert await stage.validate(turn.first) == Judgement(Step.GO)
+
+
+async def test_a_read_that_nobody_carries_holds_a_write_up_for_a_while_only() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    stage.world.advance(1_000.0)
+    assert await stage.validate(turn.first) == Judgement(Step.GO)
+
+
+async def test_a_wish_to_cancel_counts_at_once_for_a_write_that_waits_for_its_turn() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    await stage.cancel(turn.second.operation_id)
+    assert await stage.validate(turn.second) == Judgement(Step.SETTLE, "canceled")
+
+
+async def test_what_has_begun_is_not_taken_back_by_what_came_before_it() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    await end(stage, turn.read)
+    await end(stage, turn.first)
+    await stage.validate(turn.second)
+    claim = await stage.claims.acquire(turn.second.operation_id, "owner-0", 12.0)
+    await stage.claims.begin_send(claim, 10.0)
+    await stage.claims.conclude(claim, Effect.unknown("timeout"))
+    first = stage.world.kept(turn.first.operation_id)
+    first.operation = turn.first
+    assert await stage.validate(turn.second) == Judgement(Step.GO)
+
+
+# -- following
+
+
+async def followed(stage: Stage, *operations: Operation, patience_seconds: float = 0.0) -> Followed:
+    order = FollowOrder([each.operation_id for each in operations], patience_seconds)
+    return await ActivityEnvironment().run(Follow(stage.operations).follow, order)
+
+
+async def test_who_follows_is_told_the_ends_in_the_order_asked_for() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    await end(stage, turn.first, State.FAILED_TERMINAL)
+    await end(stage, turn.read)
+    assert (await followed(stage, turn.read, turn.first)).states == ["succeeded", "failed_terminal"]
+
+
+async def test_who_follows_is_told_nothing_as_long_as_one_is_open() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    await end(stage, turn.read)
+    assert (await followed(stage, turn.read, turn.first)).states == []
+
+
+async def test_who_follows_waits_for_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+
+    async def pause(_: float) -> None:
+        if stage.world.kept(turn.read.operation_id).operation.state not in ENDS:
+            await end(stage, turn.read)
+
+    monkeypatch.setattr("activities.follow.asyncio.sleep", pause)
+    assert (await followed(stage, turn.read, patience_seconds=60.0)).states == ["succeeded"]

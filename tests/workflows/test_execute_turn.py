@@ -1,0 +1,181 @@
+"""The order of a turn's calls under the real sandbox: reads first, then each write after the one before it."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import WorkflowHandle
+from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Worker
+
+from workflows import contracts
+from workflows.execute_operation import ExecuteOperation
+from workflows.execute_turn import ExecuteTurn
+from workflows.messages import (
+    Ending,
+    Followed,
+    FollowOrder,
+    Judgement,
+    OperationRef,
+    Report,
+    SettleOrder,
+    Step,
+    TurnEnding,
+    TurnRef,
+)
+
+Handle = WorkflowHandle[ExecuteTurn, TurnEnding]
+
+
+class Script:
+    """Steps over all operations of a turn. The gate refuses those `refused`; those `parked` wait for a person."""
+
+    def __init__(
+        self, refused: Sequence[str] = (), parked: Sequence[str] = (), followed: Sequence[Followed] = ()
+    ) -> None:
+        self.refused, self.parked, self.follows = refused, set(parked), list(followed)
+        self.called: list[tuple[str, str]] = []
+        self.reached = asyncio.Event()
+
+    def activities(self) -> list[Any]:
+        return [self.validate, self.apply, self.settle, self.read, self.follow]
+
+    @activity.defn(name=contracts.VALIDATE)
+    async def validate(self, ref: OperationRef) -> Judgement:
+        name = self._called("validate", ref.operation_id)
+        if name in self.parked:
+            self.reached.set()
+            return Judgement(Step.WAIT, "approval_required", 3600.0, "a person")
+        return Judgement(Step.SETTLE, "not_found") if name in self.refused else Judgement(Step.GO)
+
+    @activity.defn(name=contracts.APPLY)
+    async def apply(self, ref: OperationRef) -> Report:
+        self._called("apply", ref.operation_id)
+        return Report(Step.SETTLE)
+
+    @activity.defn(name=contracts.SETTLE)
+    async def settle(self, order: SettleOrder) -> Ending:
+        self._called("settle", order.ref.operation_id)
+        return Ending("succeeded" if order.code is None else "failed_terminal", order.code)
+
+    @activity.defn(name=contracts.READ)
+    async def read(self, ref: OperationRef) -> Ending:
+        if self._called("read", ref.operation_id) in self.refused:
+            raise ValueError("no")
+        return Ending("succeeded")
+
+    @activity.defn(name=contracts.FOLLOW)
+    async def follow(self, order: FollowOrder) -> Followed:
+        names = [self._called("follow", operation_id) for operation_id in order.operation_ids]
+        self.reached.set()
+        return self.follows.pop(0) if self.follows else Followed(["succeeded"] * len(names))
+
+    def _called(self, step: str, operation_id: str) -> str:
+        name = operation_id.split(".")[0]
+        self.called.append((step, name))
+        return name
+
+    def of(self, step: str) -> list[str]:
+        return [name for called, name in self.called if called == step]
+
+
+def refs(*names: str) -> list[OperationRef]:
+    run = uuid.uuid4().hex
+    return [OperationRef(f"{name}.{run}", "hash") for name in names]
+
+
+def turn(reads: Sequence[OperationRef] = (), writes: Sequence[OperationRef] = (), **more: Any) -> TurnRef:
+    return TurnRef(list(reads), list(writes), ["pay"] * len(writes), "tenant-a", **more)
+
+
+@asynccontextmanager
+async def running(environment: WorkflowEnvironment, script: Script, ref: TurnRef) -> AsyncIterator[Handle]:
+    queue = uuid.uuid4().hex
+    async with Worker(
+        environment.client,
+        task_queue=queue,
+        workflows=[ExecuteOperation, ExecuteTurn],
+        activities=script.activities(),
+        workflow_failure_exception_types=[Exception],
+    ):
+        yield await environment.client.start_workflow(ExecuteTurn.run, ref, id=f"turn_{queue}", task_queue=queue)
+
+
+async def outcome(environment: WorkflowEnvironment, script: Script, ref: TurnRef) -> list[str]:
+    async with running(environment, script, ref) as handle:
+        return (await handle.result()).states
+
+
+async def test_each_write_is_carried_to_its_end_before_the_next_one_begins(time_skipping: WorkflowEnvironment) -> None:
+    script = Script()
+    assert await outcome(time_skipping, script, turn(writes=refs("a", "b", "c"))) == ["succeeded"] * 3
+    assert script.called == [(step, name) for name in "abc" for step in ("validate", "apply", "settle")]
+
+
+async def test_the_reads_are_followed_before_the_first_write_begins(time_skipping: WorkflowEnvironment) -> None:
+    script = Script()
+    await outcome(time_skipping, script, turn(refs("r", "s"), refs("a")))
+    assert script.called[:3] == [("follow", "r"), ("follow", "s"), ("validate", "a")]
+    assert script.of("read") == []
+
+
+async def test_one_by_one_the_reads_are_run_here_each_after_the_other(time_skipping: WorkflowEnvironment) -> None:
+    script = Script()
+    await outcome(time_skipping, script, turn(refs("r", "s"), refs("a"), one_by_one=True))
+    assert script.called[:3] == [("read", "r"), ("read", "s"), ("validate", "a")]
+    assert script.of("follow") == []
+
+
+async def test_a_read_that_fails_stops_nobody(time_skipping: WorkflowEnvironment) -> None:
+    script = Script(refused=["r"])
+    assert await outcome(time_skipping, script, turn(refs("r", "s"), refs("a"), one_by_one=True)) == ["succeeded"]
+    assert script.of("read")[-1] == "s"
+
+
+async def test_every_write_is_put_to_the_gate_even_after_one_that_failed(time_skipping: WorkflowEnvironment) -> None:
+    script = Script(refused=["a", "b"])
+    assert await outcome(time_skipping, script, turn(writes=refs("a", "b"))) == ["failed_terminal"] * 2
+    assert script.of("apply") == []
+    assert script.of("settle") == ["a", "b"]
+
+
+async def test_a_write_that_somebody_else_carries_is_followed_to_its_end(time_skipping: WorkflowEnvironment) -> None:
+    first, second = refs("a", "b")
+    script = Script(parked=["a"], followed=[Followed(), Followed(["succeeded"])])
+    async with running(time_skipping, script, turn(writes=[first, second])) as handle:
+        await script.reached.wait()
+        # The same write in a second turn: its workflow is not this one's child.
+        other = await time_skipping.client.start_workflow(
+            ExecuteTurn.run,
+            turn(writes=[first]),
+            id=f"turn_{uuid.uuid4().hex}",
+            task_queue=(await handle.describe()).task_queue,
+        )
+        assert (await other.result()).states == ["succeeded"]
+        assert script.of("follow") == ["a", "a"]
+        await handle.terminate()
+
+
+async def test_a_turn_that_is_ended_in_the_console_leaves_its_write_alone(time_skipping: WorkflowEnvironment) -> None:
+    [first] = refs("a")
+    script = Script(parked=["a"])
+    async with running(time_skipping, script, turn(writes=[first])) as handle:
+        await script.reached.wait()
+        await handle.terminate()
+        script.parked.clear()
+        write = time_skipping.client.get_workflow_handle_for(ExecuteOperation.run, first.operation_id)
+        await write.signal(ExecuteOperation.nudge)
+        assert await write.result() == Ending("succeeded")
+
+
+async def test_a_write_whose_workflow_is_ended_in_the_console_is_followed(short_histories: WorkflowEnvironment) -> None:
+    first, second = refs("a", "b")
+    script = Script(parked=["a"], followed=[Followed(["failed_terminal"])])
+    async with running(short_histories, script, turn(writes=[first, second])) as handle:
+        await script.reached.wait()
+        await short_histories.client.get_workflow_handle(first.operation_id).terminate()
+        assert (await handle.result()).states == ["failed_terminal", "succeeded"]
+        assert script.of("follow") == ["a"]

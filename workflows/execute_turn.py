@@ -1,0 +1,130 @@
+"""All calls of a response that holds a write and something else: reads first, then the writes in their order.
+
+The order is kept here and enforced by the gate: a write's own record names what must have ended before it, so one that
+is started in another way waits all the same, and one whose forerunner did not succeed is refused. A turn that is lost
+costs time and nothing else.
+"""
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import (
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDReusePolicy,
+)
+from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
+from temporalio.workflow import ParentClosePolicy
+
+from workflows import contracts
+from workflows.messages import Ending, Followed, FollowOrder, OperationRef, TurnEnding, TurnRef
+
+TOOL = SearchAttributeKey.for_keyword("OncewardTool")
+TENANT = SearchAttributeKey.for_keyword("OncewardTenant")
+STATE = SearchAttributeKey.for_keyword("OncewardState")
+
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(minutes=10)
+"""Between two looks for the end of a write that somebody else carries, doubled each time."""
+
+
+@workflow.defn(name=contracts.EXECUTE_TURN)
+class ExecuteTurn:
+    """Follow the reads, then carry each write to its end before the next one begins."""
+
+    @workflow.init
+    def __init__(self, turn: TurnRef) -> None:
+        self._turn = turn
+
+    @workflow.run
+    async def run(self, turn: TurnRef) -> TurnEnding:
+        """Return once every write has ended."""
+        await self._reads()
+        return TurnEnding([await self._write(place) for place in range(len(turn.writes))])
+
+    async def _reads(self) -> None:
+        reads = self._turn.reads
+        if self._turn.one_by_one:
+            for place, read in enumerate(reads, start=1):
+                workflow.set_current_details(f"Reading one after another: {place} of {len(reads)}.")
+                await self._read(read)
+        elif reads:
+            workflow.set_current_details(f"Waiting for {len(reads)} reads of the same turn; then come the writes.")
+            await self._follow(reads)
+
+    async def _read(self, ref: OperationRef) -> None:
+        call = contracts.CALLS[contracts.READ]
+        try:
+            await workflow.execute_activity(
+                contracts.READ,
+                ref,
+                result_type=Ending,
+                start_to_close_timeout=call.start_to_close,
+                schedule_to_close_timeout=contracts.READ_DEADLINE,
+                heartbeat_timeout=contracts.HEARTBEAT_TIMEOUT,
+                retry_policy=call.retry,
+            )
+        except ActivityError as error:
+            # Whoever asks for it again starts it again; the others do not wait for that.
+            _raise_if_cancelled(error)
+
+    async def _write(self, place: int) -> str:
+        ref = self._turn.writes[place]
+        workflow.set_current_details(
+            f"Write {place + 1} of {len(self._turn.writes)} is under way: {ref.operation_id}. "
+            "Its own page says what it waits for; those after it begin once it has succeeded."
+        )
+        try:
+            ending: Ending = await workflow.execute_child_workflow(
+                contracts.EXECUTE_OPERATION,
+                ref,
+                id=ref.operation_id,
+                result_type=Ending,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                # It goes on whatever becomes of its turn.
+                parent_close_policy=ParentClosePolicy.ABANDON,
+                search_attributes=self._attributes(place),
+            )
+        except (ChildWorkflowError, WorkflowAlreadyStartedError) as error:
+            _raise_if_cancelled(error)
+            return await self._end_of(ref)
+        return ending.state
+
+    async def _end_of(self, ref: OperationRef) -> str:
+        """Wait for a write whose workflow is not ours: it was started before us, or anew after ours was lost."""
+        pause = FIRST_PAUSE
+        while True:
+            ended = await self._follow([ref])
+            if ended:
+                return ended[0]
+            if workflow.info().is_continue_as_new_suggested():
+                # What has ended meanwhile is found ended at once.
+                workflow.continue_as_new(self._turn)
+            await workflow.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _follow(self, refs: list[OperationRef]) -> list[str]:
+        call = contracts.CALLS[contracts.FOLLOW]
+        followed: Followed = await workflow.execute_activity(
+            contracts.FOLLOW,
+            FollowOrder([ref.operation_id for ref in refs], contracts.FOLLOW_PATIENCE.total_seconds()),
+            result_type=Followed,
+            start_to_close_timeout=call.start_to_close,
+            heartbeat_timeout=contracts.HEARTBEAT_TIMEOUT,
+            retry_policy=call.retry,
+        )
+        return followed.states
+
+    def _attributes(self, place: int) -> TypedSearchAttributes:
+        return TypedSearchAttributes(
+            [
+                SearchAttributePair(TOOL, self._turn.tools[place]),
+                SearchAttributePair(TENANT, self._turn.tenant),
+                SearchAttributePair(STATE, "proposed"),
+            ]
+        )
+
+
+def _raise_if_cancelled(error: BaseException) -> None:
+    if is_cancelled_exception(error):
+        raise error
