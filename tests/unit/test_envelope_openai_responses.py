@@ -131,7 +131,7 @@ def test_an_error_or_a_reason_that_nobody_knows_still_stops_everything(member: s
     assert place_of(response(WEATHER, **{member: said})) == ("incomplete_response", f"/{member}")
 
 
-@pytest.mark.parametrize("shell", [None, {}, {"reason": None}, {"code": None, "message": ""}])
+@pytest.mark.parametrize("shell", [None, "", False, [], {}, {"reason": None}, {"code": None, "message": ""}])
 @pytest.mark.parametrize("member", ["error", "incomplete_details"])
 def test_the_empty_shell_of_an_error_is_none(member: str, shell: Any) -> None:
     assert openai_responses.read(response(WEATHER, **{member: shell})).proposals == (ASKS_FOR_WEATHER,)
@@ -317,6 +317,29 @@ def test_a_call_that_cannot_be_read_or_answered_refuses_the_response(
     call: dict[str, Any], code: str, member: str
 ) -> None:
     assert place_of(response(STOCK, call)) == (code, f"/output/1/{member}")
+
+
+@pytest.mark.parametrize(
+    ("item", "detail"),
+    [
+        ({**WEATHER, "arguments": 7}, Detail("/output/0/arguments", "wrong_type", "a string of JSON")),
+        ({**WEATHER, "call_id": "x" * 65}, Detail("/output/0/call_id", "too_long", "at most 64 characters")),
+        ({**WEATHER, "status": "in_progress"}, Detail("/output/0/status", "cut_off", "a call that is completed")),
+        ({**QUERY, "input": 7}, Detail("/output/0/input", "wrong_type", "a string")),
+        (without(SEARCH, "execution"), Detail("/output/0/execution", "unexpected_value", "client or server")),
+        (
+            {"type": "device_call", "call_id": "c"},
+            Detail("/output/0/type", "unknown_type", "a type that this surface defines"),
+        ),
+    ],
+)
+def test_a_refusal_says_what_was_expected_where(item: dict[str, Any], detail: Detail) -> None:
+    assert refusal_of(response(item)).details == (detail,)
+
+
+def test_a_refusal_of_the_model_beside_calls_is_told_as_one() -> None:
+    detail = Detail("/output/1/content/0", "refused", "calls or a refusal, not both")
+    assert refusal_of(response(WEATHER, REFUSAL)).details == (detail,)
 
 
 def test_an_id_of_sixty_four_characters_is_answered() -> None:

@@ -156,6 +156,35 @@ def test_an_unknown_event_that_brings_an_item_refuses_the_response() -> None:
     assert place_of([*STREAM[:2], unknown, *STREAM[2:]]) == ("unknown_block_type", "/2/type")
 
 
+DONE = {"type": "response.output_item.done"}
+
+
+@pytest.mark.parametrize(
+    ("events", "word", "expected"),
+    [
+        ([ERROR], "broken_off", "a response that ended by itself"),
+        ([], "cut_off", "response.completed or response.incomplete or response.failed"),
+        ([STREAM[-1], STREAM[-1]], "after_the_end", "one response in a stream, and nothing behind it"),
+        ([{"type": "response.item.moved", "item": {}}], "unknown_type", "an event that this surface defines"),
+        (
+            [DONE | {"output_index": 0, "item": STOCK}, STREAM[-1]],
+            "differs_from_events",
+            "the items of the events before",
+        ),
+        ([DONE | {"output_index": "0", "item": STOCK}], "wrong_type", "an integer"),
+        ([DONE | {"output_index": 0, "item": item} for item in (STOCK, TEXT)], "duplicate", "one item for each index"),
+        (
+            [DONE | {"output_index": 1, "item": STOCK}, {"type": "response.completed", "response": response()}],
+            "cut_off",
+            "every item of the output",
+        ),
+    ],
+)
+def test_a_refusal_of_a_stream_says_what_was_expected(events: list[Any], word: str, expected: str) -> None:
+    [detail] = refusal_of(events).details
+    assert (detail.code, detail.expected) == (word, expected)
+
+
 # ── what the last event says of the items before it ──
 
 

@@ -14,8 +14,21 @@ Out: the output items, then `{"type": "function_call_output" | "custom_tool_call
 
 from adapters.envelopes.openai_responses.definitions import render
 from adapters.envelopes.openai_responses.endings import ERROR_CODES, INCOMPLETE_REASONS, STATUSES
+from adapters.envelopes.openai_responses.offering import form, found, offer
 from adapters.envelopes.openai_responses.reading import SURFACE, read
 from adapters.envelopes.openai_responses.streaming import read_stream
 from adapters.envelopes.openai_responses.writing import write
 
-__all__ = ["ERROR_CODES", "INCOMPLETE_REASONS", "STATUSES", "SURFACE", "read", "read_stream", "render", "write"]
+__all__ = [
+    "ERROR_CODES",
+    "INCOMPLETE_REASONS",
+    "STATUSES",
+    "SURFACE",
+    "form",
+    "found",
+    "offer",
+    "read",
+    "read_stream",
+    "render",
+    "write",
+]

@@ -77,7 +77,7 @@ def ending_of(response: Mapping[str, Any]) -> tuple[Signal, str]:
 
 def _says_something(said: Any) -> bool:
     """Tell an error from the empty shell of one."""
-    return any(said.values()) if isinstance(said, dict) else said is not None
+    return any(said.values()) if isinstance(said, dict) else bool(said)
 
 
 def _row(table: Mapping[str, Signal], said: Any, key: str) -> Signal:
