@@ -1,6 +1,7 @@
 """Propose a refund to the stack that `make dev` has started, and wait for the person who decides.
 
-The three responses are made by hand where a model would have sent them; all else is as in `examples.agent_loop`.
+The three responses are made by hand where a model would have sent them; all else is as in
+`examples.agent_loops.anthropic_messages`.
 """
 
 import argparse

@@ -74,11 +74,12 @@ class Onceward:
     ) -> Turn:
         """Hand in a model's response and get the messages to append.
 
-        `response` is the provider's own JSON or the object of its package; a response that was streamed is handed in
-        as all its `events` instead, in the order in which they came. The same response may be handed in any number of
-        times: each delivery finds the same operations. `request_id` names the response when it has no id of its own,
-        `conversation` the one that it belongs to: corrections are counted within it. With `wait_for="progress"` the
-        answer comes as soon as only people are waited for.
+        `response` is the provider's own JSON or the object of its package. A response that was streamed may be handed
+        in as all its `events` instead, in their order: those of the raw stream (`stream=True`), which a package's own
+        conveniences replace by others. The same response may be handed in any number of times: each delivery finds the
+        same operations. `request_id` names the response when it has no id of its own, `conversation` the conversation
+        that it belongs to: calls and corrections are counted within it. With `wait_for="progress"` the answer comes as
+        soon as only people are waited for.
         """
         delivery = _delivery(surface, response, events, request_id, conversation)
         return await self._deliver(delivery, wait_seconds, wait_for)

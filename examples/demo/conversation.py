@@ -8,12 +8,12 @@ from anthropic import AsyncAnthropic
 from anthropic.types import Message, ToolUseBlock
 
 from adapters.client import Onceward, Result, Turn
-from examples.agent_loop import SURFACE, words
+from examples.agent_loops.anthropic_messages import SURFACE, words
 from examples.demo.telling import Telling
 
 
 class Conversation:
-    """The same loop as `examples.agent_loop`, held at the call that is told about."""
+    """The same loop as `examples.agent_loops.anthropic_messages`, held at the call that is told about."""
 
     def __init__(self, model: AsyncAnthropic, door: Onceward, script: str, telling: Telling) -> None:
         self._model, self._script, self._telling = model, script, telling

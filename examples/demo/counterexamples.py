@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from adapters.client import Turn
-from examples.agent_loop import SURFACE
+from examples.agent_loops.anthropic_messages import SURFACE
 from examples.demo.conversation import call_of
 from examples.demo.evidence import Tally
 from examples.demo.stage import Stage

@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.client import Onceward, Operation, Turn
-from examples.agent_loop import SURFACE
+from examples.agent_loops.anthropic_messages import SURFACE
 from examples.demo.conversation import Conversation, call_of
 from examples.demo.stage import Stage
 from examples.demo.telling import Telling

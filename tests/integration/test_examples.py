@@ -1,18 +1,29 @@
-"""The examples that talk to the running stack: the agent loop with the official package, and the proposed refund."""
+"""The examples that talk to the running stack: the agent loops with the official packages, and the proposed refund."""
 
 import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import httpx2
 import pytest
 from anthropic import AsyncAnthropic
+from google import genai
+from google.genai.types import HttpOptions
+from openai import AsyncOpenAI
 from sqlalchemy import select
 
 from adapters.client import Onceward as Client
 from adapters.postgres.tables import operations
-from examples.agent_loop import converse, words
+from examples.agent_loops import (
+    anthropic_messages,
+    gemini_generate_content,
+    gemini_interactions,
+    openai_chat,
+    openai_responses,
+)
 from examples.propose_refund import main, propose
 from examples.scripted_model.server import scripted_model
 from tests.support.onceward import Onceward
@@ -20,14 +31,34 @@ from tests.support.waiting import until
 from worker.dev.folder import StateFolder
 from worker.dev.layout import ROOT
 
+LOOPS = (anthropic_messages, openai_chat, openai_responses, gemini_generate_content, gemini_interactions)
+
+
+class Packages:
+    """The scripted model as each provider's package meets it."""
+
+    def __init__(self, url: str, line: httpx2.AsyncClient) -> None:
+        openai = AsyncOpenAI(base_url=f"{url}/v1", api_key="any", http_client=line)
+        options = HttpOptions(base_url=url, httpx_async_client=line)
+        gemini = genai.Client(api_key="any", http_options=options).aio
+        self.of: dict[str, Any] = {
+            "anthropic-messages": AsyncAnthropic(base_url=url, api_key="any", http_client=line),
+            "openai-chat": openai,
+            "openai-responses": openai,
+            "gemini-generate-content": gemini,
+            "gemini-interactions": gemini,
+        }
+
+
+async def converse(loop: ModuleType, model: Packages, door: Client, question: str, name: str) -> str:
+    """What a loop of `examples` comes back with."""
+    return str(await loop.converse(model.of[loop.SURFACE], door, question, name))
+
 
 @pytest.fixture
-async def model() -> AsyncIterator[AsyncAnthropic]:
-    async with (
-        scripted_model() as url,
-        AsyncAnthropic(base_url=url, api_key="none", http_client=httpx2.AsyncClient(trust_env=False)) as client,
-    ):
-        yield client
+async def model() -> AsyncIterator[Packages]:
+    async with scripted_model() as url, httpx2.AsyncClient(trust_env=False) as line:
+        yield Packages(url, line)
 
 
 @pytest.fixture
@@ -37,25 +68,41 @@ async def door(onceward: Onceward) -> AsyncIterator[Client]:
 
 
 async def test_the_loop_waits_for_a_person_and_the_model_names_the_receipt(
-    onceward: Onceward, model: AsyncAnthropic, door: Client
+    onceward: Onceward, model: Packages, door: Client
 ) -> None:
     order_id = await onceward.provider.add_order()
-    conversation = asyncio.create_task(converse(model, door, f"Refund the last payment of order {order_id}."))
+    asked = converse(anthropic_messages, model, door, f"Refund the last payment of order {order_id}.", "refunds")
+    conversation = asyncio.create_task(asked)
     operation_id = await until(lambda: waiting_for_a_person(onceward, order_id), bool)
     await onceward.approve(operation_id)
-    last = (await conversation)[-1]
+    last_words = await conversation
     (refund,) = (await onceward.provider.ledger(operation_id))["refunds"]
-    assert last["role"] == "assistant"
-    assert words(last) == f"Done: 12,000 KRW of order {order_id} refunded, receipt {refund['refund_id']}."
+    assert last_words == f"Done: 12,000 KRW of order {order_id} refunded, receipt {refund['refund_id']}."
 
 
 async def test_the_loop_ends_with_the_models_words_when_a_call_is_refused(
-    onceward: Onceward, model: AsyncAnthropic, door: Client
+    onceward: Onceward, model: Packages, door: Client
 ) -> None:
     order_id = await onceward.provider.add_order()
-    last = (await converse(model, door, f"Refund the last payment of order {order_id}.", "amount-as-text"))[-1]
-    assert "invalid_arguments" in words(last)
+    question = f"Refund the last payment of order {order_id}."
+    assert "invalid_arguments" in await converse(anthropic_messages, model, door, question, "amount-as-text")
     assert await waiting_for_a_person(onceward, order_id) == ""
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.SURFACE)
+async def test_every_loop_reads_an_order_and_ends_with_the_models_words(
+    onceward: Onceward, model: Packages, door: Client, loop: ModuleType
+) -> None:
+    order_id = await onceward.provider.add_order()
+    last_words = await converse(loop, model, door, f"What can be refunded of order {order_id}?", "orders")
+    assert last_words == f"12,000 KRW of order {order_id} can be refunded."
+
+
+async def test_a_loop_goes_on_after_the_provider_has_paused(onceward: Onceward, model: Packages, door: Client) -> None:
+    order_id = await onceward.provider.add_order()
+    question = f"What can be refunded of order {order_id}?"
+    last_words = await converse(anthropic_messages, model, door, question, "paused-orders")
+    assert last_words == f"12,000 KRW of order {order_id} can be refunded."
 
 
 async def test_the_client_reads_an_operation_until_its_receipt(onceward: Onceward, door: Client) -> None:
