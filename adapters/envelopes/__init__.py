@@ -11,9 +11,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from adapters.envelopes import anthropic_messages, openai_chat, openai_responses
+from adapters.envelopes import (
+    anthropic_messages,
+    gemini_generate_content,
+    gemini_interactions,
+    openai_chat,
+    openai_responses,
+)
 from adapters.envelopes.envelope import Envelope
 
-_MODULES: Final[tuple[Envelope, ...]] = (anthropic_messages, openai_chat, openai_responses)
+_MODULES: Final[tuple[Envelope, ...]] = (
+    anthropic_messages,
+    gemini_generate_content,
+    gemini_interactions,
+    openai_chat,
+    openai_responses,
+)
 
 SURFACES: Final[Mapping[str, Envelope]] = MappingProxyType({module.SURFACE: module for module in _MODULES})

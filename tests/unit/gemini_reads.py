@@ -7,6 +7,8 @@ from typing import Any
 from adapters import strict_json
 from workflows.domain.proposal import Proposal
 
+SPOKEN = {"type": "model_output", "content": [{"type": "text", "text": "Three reads."}]}
+
 
 def call_part(proposal: Proposal, **more: Any) -> dict[str, Any]:
     call = {"id": proposal.call_id, "name": proposal.tool_name, "args": proposal.arguments}
@@ -25,6 +27,24 @@ def generated(*candidates: dict[str, Any], **more: Any) -> dict[str, Any]:
         "usageMetadata": {"promptTokenCount": 40, "candidatesTokenCount": 20, "totalTokenCount": 60},
         **more,
     }
+
+
+def chunks_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The chunks of a response with one candidate: its parts one by one, its end, its count of tokens."""
+    [only] = body["candidates"]
+    kept = {key: body[key] for key in ("responseId", "modelVersion")}
+    said = [{"content": {"role": "model", "parts": [part]}, "index": 0} for part in only["content"]["parts"]]
+    end = {"content": {"role": "model"}, "finishReason": only["finishReason"], "index": 0}
+    return [
+        *({**kept, "candidates": [piece]} for piece in (*said, end)),
+        {**kept, "usageMetadata": body["usageMetadata"]},
+    ]
+
+
+def told_in_parts(contents: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Call ids and statuses of the answers."""
+    answers = [part["functionResponse"] for part in contents[-1]["parts"]]
+    return [(each["id"], body["status"]) for each in answers for body in each["response"].values()]
 
 
 def call_step(proposal: Proposal, **more: Any) -> dict[str, Any]:
@@ -73,3 +93,24 @@ def streamed_call(index: int, proposal: Proposal, cuts: Sequence[int] = (1,)) ->
     bounds = [0, *sorted(cuts), len(text)]
     pieces = [text[low:high] for low, high in pairwise(bounds)]
     return streamed_step(index, start, *({"type": "arguments_delta", "arguments": piece} for piece in pieces))
+
+
+def events_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events of an interaction in which the model only speaks and calls."""
+    streamed = (_streamed(index, step) for index, step in enumerate(body["steps"]))
+    return [
+        created(body["id"]),
+        *(each for events in streamed for each in events),
+        completed(body["status"], body["id"]),
+    ]
+
+
+def _streamed(index: int, step: dict[str, Any]) -> list[dict[str, Any]]:
+    if step["type"] == "function_call":
+        return streamed_call(index, Proposal(step["id"], step["name"], step["arguments"]))
+    return streamed_step(index, {"type": step["type"]}, *step["content"])
+
+
+def told_in_steps(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Call ids and statuses of the answers."""
+    return [(step["call_id"], step["result"]["status"]) for step in steps if step["type"] == "function_result"]

@@ -119,6 +119,16 @@ def test_a_word_outside_the_table_announces_no_calls(word: Any) -> None:
             "tool_use",
         ),
         (
+            "gemini-generate-content",
+            {"candidates": [{"content": {"parts": [{"functionCall": {"name": "n"}}]}, "finishReason": None}]},
+            "STOP",
+        ),
+        (
+            "gemini-interactions",
+            {"status": "idle", "steps": [{"type": "function_call", "id": "c", "name": "n", "arguments": {}}]},
+            "requires_action",
+        ),
+        (
             "openai-chat",
             {
                 "message": {"tool_calls": [{"id": "c", "function": {"name": "n", "arguments": "{}"}}]},
@@ -157,6 +167,8 @@ def test_calls_without_their_signal_are_refused_with_the_signals_that_this_surfa
         "unknown_block_type",
         "unsupported_call_type",
         "invalid_arguments_json",
+        "tool_not_allowed",
+        "too_many_calls",
     ],
 )
 def test_every_code_that_a_surface_gives_stands_in_the_catalogue(code: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters import strict_json
+from tests.unit import gemini_reads as gemini
 from tests.unit import openai_responses_items as responses
 from workflows.domain.proposal import CallError, CallResult, Proposal, Status
 
@@ -157,6 +158,8 @@ class Example:
 
 
 _MESSAGE = message({"type": "text", "text": "Three reads."}, *map(tool_use, PROPOSALS))
+_GENERATED = gemini.generated(gemini.candidate({"text": "Three reads."}, *map(gemini.call_part, PROPOSALS)))
+_INTERACTION = gemini.interaction(gemini.SPOKEN, *map(gemini.call_step, PROPOSALS))
 _COMPLETION = completion(choice(*map(tool_call, PROPOSALS)))
 _RESPONSE = responses.response(responses.TEXT, *map(responses.function_call, PROPOSALS))
 
@@ -169,6 +172,24 @@ EXAMPLES: dict[str, Example] = {
         told=told_in_blocks,
         unfit={"content": "s3cret"},
         unfit_at="/content",
+    ),
+    "gemini-generate-content": Example(
+        response=_GENERATED,
+        stream=gemini.chunks_of(_GENERATED),
+        end=2,
+        request_id="gen-17",
+        told=gemini.told_in_parts,
+        unfit={"candidates": "s3cret"},
+        unfit_at="/candidates",
+    ),
+    "gemini-interactions": Example(
+        response=_INTERACTION,
+        stream=gemini.events_of(_INTERACTION),
+        end=1,
+        request_id="int-17",
+        told=gemini.told_in_steps,
+        unfit={"status": "completed", "steps": "s3cret"},
+        unfit_at="/steps",
     ),
     "openai-chat": Example(
         response=_COMPLETION,

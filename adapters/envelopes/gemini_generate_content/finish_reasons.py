@@ -63,6 +63,5 @@ def require_fit(reason: Any, path: str) -> Signal:
         code, expected = FAULTS[reason]
         refuse(code, path, reason.lower(), expected)
     signal = stop_signal.look_up(FINISH_REASONS, reason)
-    if signal.meaning is not Meaning.PAUSED:
-        stop_signal.require_not_broken_off(signal, path)
+    stop_signal.require_not_broken_off(signal, path)
     return signal

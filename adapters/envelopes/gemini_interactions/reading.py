@@ -38,8 +38,7 @@ def read(response: Any) -> ReadTurn:
 def _signal(root: dict[str, Any]) -> Signal:
     status = as_word(root.get("status"), "/status", "malformed_envelope")
     signal = stop_signal.look_up(STATUSES, status)
-    if signal.meaning is not Meaning.PAUSED:
-        stop_signal.require_not_broken_off(signal, "/status")
+    stop_signal.require_not_broken_off(signal, "/status")
     return signal
 
 
