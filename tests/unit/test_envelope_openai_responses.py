@@ -427,7 +427,9 @@ def test_what_the_provider_has_run_is_recorded_and_neither_run_nor_answered() ->
 
 
 def test_a_call_of_a_hosted_server_is_recorded_with_server_tool_and_approval() -> None:
-    assert hosted_of(MCP_CALL) == (HostedCall("mcp_1", "mcp_call", "wiki", "ask", False, "mcpr_0"),)
+    [call] = hosted_of(MCP_CALL)
+    assert (call.item_id, call.kind, call.server, call.tool) == ("mcp_1", "mcp_call", "wiki", "ask")
+    assert (call.failed, call.approved_under) == (False, "mcpr_0")
     assert hosted_of(MCP_TOOLS) == (HostedCall("mcpl_1", "mcp_list_tools", "wiki"),)
 
 
