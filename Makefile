@@ -38,3 +38,8 @@ bench: setup ## Measure what the gate costs a call; figures and a picture go to 
 .PHONY: faults
 faults: setup ## Run real processes under kill -9, pauses and lost replies, and judge; N=1000 SEED=7 ARGS="--report docs/chaos.md"
 	@$(RUN) -m tests.chaos --operations $(or $(N),100) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+# Its own last line is the verdict too.
+.PHONY: recorded
+recorded: setup ## Read and answer exchanges that were recorded at providers, and say what is lost; RECORDED=<folder of *.jsonl>
+	@$(RUN) -m tests.recorded $(RECORDED)

@@ -1,4 +1,7 @@
-"""Small responses on every surface, and the question before them, so that whole conversations can be put together."""
+"""Small responses on every surface, and the question before them, so that whole conversations can be put together.
+
+They have every member that the providers' own packages ask for.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,7 +23,13 @@ def chat(calls: Sequence[Proposal], words: str, turn: int) -> Json:
     ]
     said = {"role": "assistant", "content": words, **({"tool_calls": asked} if asked else {})}
     reason = "tool_calls" if asked else "stop"
-    return {"id": f"chatcmpl-{turn}", "choices": [{"index": 0, "finish_reason": reason, "message": said}]}
+    return {
+        "id": f"chatcmpl-{turn}",
+        "object": "chat.completion",
+        "created": 1_790_000_000,
+        "model": "gpt-under-test",
+        "choices": [{"index": 0, "finish_reason": reason, "logprobs": None, "message": said}],
+    }
 
 
 def messages(calls: Sequence[Proposal], words: str, turn: int) -> Json:
@@ -31,8 +40,11 @@ def messages(calls: Sequence[Proposal], words: str, turn: int) -> Json:
         "id": f"msg_{turn}",
         "type": "message",
         "role": "assistant",
+        "model": "claude-under-test",
         "content": [{"type": "text", "text": words}, *asked],
         "stop_reason": "tool_use" if asked else "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 40, "output_tokens": 20},
     }
 
 
@@ -56,7 +68,17 @@ def responses(calls: Sequence[Proposal], words: str, turn: int) -> Json:
         for call in calls
     ]
     thought = {"type": "reasoning", "id": f"rs_{turn}", "summary": [], "encrypted_content": "gAAA"}
-    return {"id": f"resp_{turn}", "object": "response", "status": "completed", "output": [thought, said, *asked]}
+    return {
+        "id": f"resp_{turn}",
+        "object": "response",
+        "created_at": 1_790_000_000,
+        "model": "gpt-under-test",
+        "status": "completed",
+        "output": [thought, said, *asked],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
 
 
 def contents(calls: Sequence[Proposal], words: str, turn: int) -> Json:

@@ -1,0 +1,148 @@
+"""Anthropic Messages, as the documentation and the package `anthropic` have it."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Final
+
+from anthropic.types import Message, MessageParam
+from anthropic.types.beta import BetaMessage, BetaMessageParam
+from pydantic import ValidationError
+
+from adapters import strict_json
+from tests.recorded.official import Shape
+from tests.recorded.wire import Answer, Asked, Ending, objects
+
+SURFACE: Final = "anthropic-messages"
+NEEDED: Final = frozenset({"type", "tool_use_id", "content"})
+RESUMED_BY_ECHO: Final = True
+
+ENDS: Final = {
+    "max_tokens": frozenset({"incomplete_response"}),
+    "model_context_window_exceeded": frozenset({"incomplete_response"}),
+    "refusal": frozenset({"refused_response"}),
+}
+PAUSES: Final = frozenset({"pause_turn", "compaction"})
+HOSTED: Final = frozenset({"server_tool_use", "mcp_tool_use"})
+
+SHAPE: Final = Shape(MessageParam)
+BETA_SHAPE: Final = Shape(BetaMessageParam)
+
+
+def whole(events: Sequence[Any]) -> dict[str, Any] | None:
+    message: dict[str, Any] = {}
+    blocks: dict[int, dict[str, Any]] = {}
+    texts: dict[int, str] = {}
+    for event in objects(list(events)):
+        kind = event.get("type")
+        if kind == "message_start":
+            message = copy.deepcopy(event["message"])
+        elif kind == "content_block_start":
+            blocks[event["index"]] = copy.deepcopy(event["content_block"])
+        elif kind == "content_block_delta" and event["delta"]["type"] == "input_json_delta":
+            texts[event["index"]] = texts.get(event["index"], "") + event["delta"]["partial_json"]
+        elif kind == "content_block_delta":
+            _grow(blocks[event["index"]], event["delta"])
+        elif kind == "message_delta":
+            message |= event["delta"]
+    for index, text in texts.items():
+        blocks[index]["input"] = strict_json.parse(text) if text else {}
+    ended = any(event.get("type") == "message_stop" for event in objects(list(events)))
+    return {**message, "content": [blocks[index] for index in sorted(blocks)]} if ended else None
+
+
+def _grow(block: dict[str, Any], delta: dict[str, Any]) -> None:
+    if delta["type"] == "citations_delta":
+        block["citations"] = [*(block.get("citations") or []), delta["citation"]]
+    for key in ("text", "thinking"):
+        if key in delta:
+            block[key] = block.get(key, "") + delta[key]
+    if "signature" in delta:
+        block["signature"] = delta["signature"]
+
+
+def ending(response: dict[str, Any]) -> Ending:
+    reason, calls = response.get("stop_reason"), _calls(response)
+    if reason in ENDS:
+        return Ending(ENDS[reason])
+    if reason in PAUSES:
+        return Ending(paused=True)
+    if reason == "tool_use":
+        return Ending(frozenset(_faults(calls)))
+    return Ending(frozenset({"unknown_stop_signal"} if calls else ()))
+
+
+def _faults(calls: Sequence[dict[str, Any]]) -> set[str]:
+    ids = [call.get("id") for call in calls]
+    if not calls:
+        return {"missing_tool_calls"}
+    if not all(ids):
+        return {"missing_call_id"}
+    if not all(isinstance(call.get("input"), dict) and call.get("name") for call in calls):
+        return {"malformed_tool_calls"}
+    return {"duplicate_call_id"} if len(set(ids)) < len(ids) else set()
+
+
+def pieces(response: dict[str, Any]) -> list[Any]:
+    return list(response["content"])
+
+
+def echoed(items: Sequence[dict[str, Any]]) -> list[Any]:
+    return [block for item in items for block in item["content"]]
+
+
+def may_change(_came: Any, _went: Any) -> bool:
+    return False
+
+
+def may_go(piece: Any) -> bool:
+    """A text that is empty: the API sends it and does not take it."""
+    return isinstance(piece, dict) and piece.get("type") == "text" and piece.get("text") == ""
+
+
+def asked(response: dict[str, Any]) -> list[Asked]:
+    return [Asked(call["id"], call["name"], call["input"]) for call in _calls(response)]
+
+
+def hosted(response: dict[str, Any]) -> set[str]:
+    return {block["id"] for block in objects(response["content"]) if block["type"] in HOSTED}
+
+
+def opening(response: dict[str, Any]) -> list[dict[str, Any]]:
+    """With the calls, made up, of those results whose calls stood in an earlier message."""
+    results = [block for block in objects(response["content"]) if block["type"].endswith("_tool_result")]
+    begun = [_begun(block) for block in results if block["tool_use_id"] not in hosted(response)]
+    earlier = [{"role": "assistant", "content": begun}] if begun else []
+    return [{"role": "user", "content": "Go on."}, *earlier]
+
+
+def _begun(result: dict[str, Any]) -> dict[str, Any]:
+    kind = "mcp_tool_use" if result["type"] == "mcp_tool_result" else "server_tool_use"
+    return {"type": kind, "id": result["tool_use_id"], "name": "earlier", "input": {}}
+
+
+def answers(items: Sequence[Any]) -> list[Answer]:
+    return [
+        Answer(block["tool_use_id"], None, (block["type"], message["role"]), block)
+        for message in objects(list(items))
+        for block in objects(message.get("content"))
+        if block.get("type") == "tool_result"
+    ]
+
+
+def official(item: dict[str, Any]) -> Any:
+    """What is still in beta has types of its own."""
+    try:
+        return SHAPE.of(item)
+    except ValidationError:
+        return BETA_SHAPE.of(item)
+
+
+def came_well(response: dict[str, Any]) -> None:
+    try:
+        Message.model_validate(response)
+    except ValidationError:
+        BetaMessage.model_validate(response)
+
+
+def _calls(response: dict[str, Any]) -> list[dict[str, Any]]:
+    return [block for block in objects(response.get("content")) if block.get("type") == "tool_use"]
