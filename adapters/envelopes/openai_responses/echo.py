@@ -6,6 +6,8 @@ from typing import Any, Final
 
 OUTPUT_ONLY: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
+        # The input type has it, and yet the API has refused it as an unknown parameter.
+        "reasoning": ("status",),
         "function_call_output": ("created_by",),
         "custom_tool_call_output": ("created_by", "status"),
         "tool_search_call": ("created_by",),
@@ -29,7 +31,7 @@ _OF_TOOLS: Final = tuple(f"{place}/{member}" for place in ("tools", "tools/tools
 NEVER_NULL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "message": ("content/logprobs",),
-        "reasoning": ("content", "status"),
+        "reasoning": ("content",),
         "function_call": ("id", "async", "namespace", "status"),
         "custom_tool_call": ("id", "async", "namespace"),
         "mcp_call": ("status",),
