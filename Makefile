@@ -43,3 +43,8 @@ faults: setup ## Run real processes under kill -9, pauses and lost replies, and 
 .PHONY: recorded
 recorded: setup ## Read and answer exchanges that were recorded at providers, and say what is lost; RECORDED=<folder of *.jsonl>
 	@$(RUN) -m tests.recorded $(RECORDED)
+
+# Its own last line is the verdict.
+.PHONY: eval-search
+eval-search: setup ## Measure how well tools are found; ARGS="--time", ARGS="--into docs/search" for the page and the picture
+	@$(RUN) -m tests.search $(ARGS)
