@@ -10,7 +10,8 @@ tag a tool and how well all this finds.
 
     entry      what is indexed, what is found        words      from text to what is compared
     index      the way in                            english    endings that are cut off
-    ranking    one set of rights, ranked             korean     particles and endings, pairs of syllables
+    labels     called by its name, or by a tag       korean     particles and endings, pairs of syllables
+    ranking    one set of rights, ranked             glossary   words that mean nearly the same
     patterns   regular expressions from a model      spelling   words that are one slip away
 """
 
