@@ -59,12 +59,12 @@ def _exchange(line: bytes, place: str, surfaces: Sequence[str]) -> Exchange:
         raise UnusableFolder(f"{place}: no object with an id")
     if said.get("surface") not in surfaces:
         raise UnusableFolder(f"{place}: the surface is none of {', '.join(surfaces)}")
-    if ("response" in said) == ("stream" in said):
+    if (said.get("response") is None) == (said.get("stream") is None):
         raise UnusableFolder(f"{place}: neither a response nor a stream, or both")
     for member in ("tools", "followup"):
         if not isinstance(said.get(member), list | None):
             raise UnusableFolder(f"{place}: {member} is neither an array nor null")
-    events = _events(said["stream"], place) if "stream" in said else None
+    events = None if said.get("stream") is None else _events(said["stream"], place)
     return Exchange(said["id"], said["surface"], said.get("tools"), said.get("followup"), said.get("response"), events)
 
 

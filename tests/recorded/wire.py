@@ -106,7 +106,7 @@ class Wire(Protocol):
         """
 
     def came_well(self, response: dict[str, Any]) -> None:
-        """Validate a response by the provider's package.
+        """Validate what a response says by the provider's package.
 
         Raises:
             pydantic.ValidationError: the provider's package refuses it, so another server's word for it is no error.

@@ -155,8 +155,9 @@ def test_an_answer_without_calls_and_without_a_follow_up_is_written_back(surface
 
 
 def test_a_stream_is_put_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(tmp_path, streamed("openai-chat", CHUNKS)) == 0
-    assert last_line(capsys.readouterr().out) == "read 1/1, written 1/1"
+    stream = streamed("openai-chat", CHUNKS)
+    assert run(tmp_path, stream, {**stream, "response": None}) == 0
+    assert last_line(capsys.readouterr().out) == "read 2/2, written 2/2"
 
 
 def test_a_refusal_that_is_deserved_counts_as_read_and_is_listed(
@@ -169,6 +170,12 @@ def test_a_refusal_that_is_deserved_counts_as_read_and_is_listed(
     assert "refused some.jsonl anthropic-messages#1: incomplete_response" in said
     assert "2 incomplete_response" in said
     assert last_line(said) == "read 2/2, written 0/0"
+
+
+@every_surface
+def test_what_is_no_response_deserves_its_refusal(surface: str, tmp_path: Path) -> None:
+    nothings: tuple[Any, ...] = ({"error": {"type": "overloaded_error"}}, {}, [], "text")
+    assert run(tmp_path, *(exchange(surface, response=nothing) for nothing in nothings)) == 0
 
 
 def test_a_paused_response_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -444,6 +451,7 @@ GOOD = exchange("openai-chat")
         json.dumps({**GOOD, "id": 7}),
         json.dumps({**GOOD, "surface": "s3cret"}),
         json.dumps({**GOOD, "stream": ""}),
+        json.dumps({**GOOD, "response": None}),
         json.dumps({key: GOOD[key] for key in ("id", "surface", "tools", "followup")}),
         json.dumps({**GOOD, "tools": "s3cret"}),
         json.dumps({**GOOD, "followup": {"s3cret": 1}}),

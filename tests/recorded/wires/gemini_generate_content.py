@@ -103,7 +103,7 @@ def official(item: dict[str, Any]) -> Any:
 
 
 def came_well(response: dict[str, Any]) -> None:
-    types.GenerateContentResponse.model_validate(response)
+    types.Content.model_validate(_content(response))
 
 
 def _content(response: dict[str, Any]) -> dict[str, Any]:

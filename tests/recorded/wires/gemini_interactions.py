@@ -62,7 +62,7 @@ def _go_on(content: list[dict[str, Any]], piece: dict[str, Any]) -> None:
 
 
 def ending(response: dict[str, Any]) -> Ending:
-    status, calls = response.get("status"), _calls(response)
+    status, calls = response["status"], _calls(response)
     if status in BROKEN_OFF:
         return Ending(frozenset({"incomplete_response"}))
     if status == "requires_continuation":
@@ -140,7 +140,8 @@ def official(item: dict[str, Any]) -> Any:
 
 
 def came_well(response: dict[str, Any]) -> None:
-    interactions.Interaction.model_validate(response)
+    for step in pieces(response):
+        STEP.validate_python(step)
 
 
 def _calls(response: dict[str, Any]) -> list[dict[str, Any]]:

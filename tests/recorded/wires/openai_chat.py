@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from openai.types.chat import (
-    ChatCompletion,
     ChatCompletionAssistantMessageParam,
     ChatCompletionFunctionMessageParam,
+    ChatCompletionMessage,
     ChatCompletionToolMessageParam,
 )
 
@@ -161,7 +161,7 @@ def official(item: dict[str, Any]) -> Any:
 
 
 def came_well(response: dict[str, Any]) -> None:
-    ChatCompletion.model_validate({"id": "", "created": 0, "model": "", "object": "chat.completion"} | response)
+    ChatCompletionMessage.model_validate(_choice(response)["message"])
 
 
 def _choice(response: dict[str, Any]) -> dict[str, Any]:
