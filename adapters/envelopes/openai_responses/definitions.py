@@ -24,7 +24,7 @@ def found_definitions(data: Any) -> list[dict[str, Any]]:
     What is no definition is left out: the model is told of nothing that it could not call.
     """
     tools = data.get("tools") if isinstance(data, Mapping) else None
-    given = tools if isinstance(tools, list | tuple) else ()
+    given = tools if isinstance(tools, list) else []
     return [_listed(tool) for tool in given if isinstance(tool, Mapping) and tool.get("name")]
 
 
