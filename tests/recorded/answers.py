@@ -28,6 +28,14 @@ def first_difference(
     return None
 
 
+def accepted_for(wire: Wire, asked: Sequence[Asked], accepted: Sequence[Any] | None) -> list[Any] | None:
+    """Return what the provider accepted for these calls alone; None: nothing, or not apart from answers to others."""
+    ids = {call.call_id for call in asked}
+    items = [item for item in accepted or () if any(answer.call_id in ids for answer in wire.answers([item]))]
+    answered = [answer.call_id for answer in wire.answers(items)]
+    return items if items and None not in ids and set(answered) == ids else None
+
+
 def _match(call: Asked, place_from_end: int, theirs: Sequence[Answer]) -> Answer | None:
     if call.call_id is None:
         return theirs[place_from_end] if -place_from_end <= len(theirs) else None

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from adapters import strict_json
 from adapters.envelopes.envelope import ReadTurn
 from adapters.envelopes.transcript import TranscriptRefused, require_sound
-from tests.recorded.answers import first_difference
+from tests.recorded.answers import accepted_for, first_difference
 from tests.recorded.exchange import Exchange
 from tests.recorded.loss import Loss
 from tests.recorded.wire import Adapter, Wire
@@ -39,17 +39,33 @@ def require_written(exchange: Exchange, adapter: Adapter, wire: Wire, response: 
     _require_official_answers(answers, wire)
     _require_official_echo(echo, response, wire)
     if wire.RESUMED_BY_ECHO or not turn.paused:
-        _require_sound(wire, [*wire.opening(response), *items])
-    difference = first_difference(wire, wire.asked(response) if answers else [], answers, exchange.followup)
+        _require_sound(wire, [*wire.opening(response), *items], "unsound")
+    if answers:
+        _require_like_accepted(exchange.followup, wire, response, echo, answers)
+
+
+def _require_like_accepted(
+    accepted: Sequence[Any] | None,
+    wire: Wire,
+    response: dict[str, Any],
+    echo: Sequence[dict[str, Any]],
+    answers: Sequence[dict[str, Any]],
+) -> None:
+    """Compare with the answers that the provider took, and hold the rules themselves to them."""
+    asked = wire.asked(response)
+    difference = first_difference(wire, asked, answers, accepted)
     if difference:
         raise Loss(f"followup: {difference}")
+    taken = accepted_for(wire, asked, accepted)
+    if taken:
+        _require_sound(wire, [*wire.opening(response), *echo, *taken], "followup: accepted, and here called unsound")
 
 
-def _require_sound(wire: Wire, conversation: Sequence[dict[str, Any]]) -> None:
+def _require_sound(wire: Wire, conversation: Sequence[dict[str, Any]], words: str) -> None:
     try:
         require_sound(wire.SURFACE, conversation)
     except TranscriptRefused as refused:
-        raise Loss(f"unsound: {refused.code} at {refused.path}") from None
+        raise Loss(f"{words}: {refused.code} at {refused.path}") from None
 
 
 def _result(proposal: Proposal, made_up: Any) -> CallResult:

@@ -1,7 +1,7 @@
 """The program that reads recorded exchanges: what is sound passes, and what an adapter loses is found."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,29 +25,35 @@ every_surface = pytest.mark.parametrize("surface", SURFACES)
 
 TOOL = {"name": "get_weather", "description": "Reads the weather.", "parameters": {"type": "object"}}
 
-ACCEPTED: Mapping[str, Callable[[str, str], Json]] = {
-    "openai-chat": lambda call_id, name: {"role": "tool", "tool_call_id": call_id, "content": "22"},
-    "anthropic-messages": lambda call_id, name: {
-        "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": call_id, "content": "22"}],
-    },
-    "openai-responses": lambda call_id, name: {"type": "function_call_output", "call_id": call_id, "output": "22"},
-    "gemini-generate-content": lambda call_id, name: {
-        "role": "user",
-        "parts": [{"functionResponse": {"id": call_id, "name": name, "response": {"output": 22}}}],
-    },
-    "gemini-interactions": lambda call_id, name: {
-        "type": "function_result",
-        "call_id": call_id,
-        "name": name,
-        "result": "22",
-    },
+Named = tuple[str, str]
+
+
+def accepted_blocks(calls: Sequence[Named]) -> list[Json]:
+    blocks = [{"type": "tool_result", "tool_use_id": call_id, "content": "22"} for call_id, _ in calls]
+    return [{"role": "user", "content": blocks}]
+
+
+def accepted_parts(calls: Sequence[Named]) -> list[Json]:
+    told = [{"id": call_id, "name": name, "response": {"output": 22}} for call_id, name in calls]
+    return [{"role": "user", "parts": [{"functionResponse": each} for each in told]}]
+
+
+ACCEPTED: Mapping[str, Callable[[Sequence[Named]], list[Json]]] = {
+    "openai-chat": lambda calls: [{"role": "tool", "tool_call_id": call_id, "content": "22"} for call_id, _ in calls],
+    "anthropic-messages": accepted_blocks,
+    "openai-responses": lambda calls: [
+        {"type": "function_call_output", "call_id": call_id, "output": "22"} for call_id, _ in calls
+    ],
+    "gemini-generate-content": accepted_parts,
+    "gemini-interactions": lambda calls: [
+        {"type": "function_result", "call_id": call_id, "name": name, "result": "22"} for call_id, name in calls
+    ],
 }
 
 
 def accepted(surface: str, *call_ids: str) -> list[Json]:
     """A follow-up that answers these ids under the names of `CALLS`."""
-    return [ACCEPTED[surface](call_id, call.tool_name) for call_id, call in zip(call_ids, CALLS, strict=True)]
+    return ACCEPTED[surface]([(call_id, call.tool_name) for call_id, call in zip(call_ids, CALLS, strict=True)])
 
 
 def exchange(surface: str, **more: Any) -> Json:
@@ -315,9 +321,18 @@ def test_a_follow_up_to_another_id_is_found(surface: str, tmp_path: Path, capsys
     assert "followup: answer 1: no such id was answered" in capsys.readouterr().out
 
 
+def test_rules_that_refuse_what_a_provider_accepted_are_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [first, second] = accepted("openai-chat", "call-1", "call-2")
+    followup = [first, {**second, "content": {"degrees": 22}}]
+    assert run(tmp_path, exchange("openai-chat", followup=followup)) == 1
+    assert "accepted, and here called unsound: malformed_item at /3/content" in capsys.readouterr().out
+
+
 @every_surface
 def test_answers_in_an_old_follow_up_beside_these_are_no_loss(surface: str, tmp_path: Path) -> None:
-    followup = [ACCEPTED[surface]("call-0", "get_news"), *accepted(surface, "call-1", "call-2")]
+    followup = [*ACCEPTED[surface]([("call-0", "get_news")]), *accepted(surface, "call-1", "call-2")]
     assert run(tmp_path, exchange(surface, followup=followup)) == 0
 
 

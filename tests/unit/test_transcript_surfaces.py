@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.envelopes import SURFACES
@@ -69,12 +69,14 @@ def refusal_of(surface: str, conversation: Any) -> TranscriptRefused | None:
 
 
 @every_adapter
+@settings(deadline=None)
 @given(turns=TURNS)
 def test_every_conversation_that_our_adapters_write_is_sound(surface: str, turns: list[list[Any]]) -> None:
     require_sound(surface, written(surface, turns))
 
 
 @every_adapter
+@settings(deadline=None)
 @given(turns=TURNS, data=st.data())
 def test_a_conversation_that_lost_a_message_with_calls_or_results_is_not(
     surface: str, turns: list[list[Any]], data: st.DataObject
@@ -101,6 +103,7 @@ def test_nonsense_is_no_conversation(surface: str, nonsense: Any) -> None:
 
 
 @every_surface
+@settings(deadline=None)
 @given(pieces=st.lists(PIECES, max_size=4), data=st.data())
 def test_whatever_is_handed_in_is_judged(surface: str, pieces: list[Any], data: st.DataObject) -> None:
     spoilt = [_spoilt(piece, data) for piece in pieces]
