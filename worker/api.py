@@ -25,6 +25,7 @@ from adapters.http.resolutions import ResolutionDoor
 from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget
+from adapters.intake.searches import Searches, Shortlists
 from adapters.intake.turns import Turns
 from adapters.intake.watch import Watch
 from adapters.postgres.back_office import PostgresBackOffice
@@ -104,9 +105,11 @@ def _doors(
     progress = PostgresProgress(database)
     watch = Watch(progress, time.monotonic, closing)
     budget = Budget(settings.calls_per_conversation, settings.same_answers)
-    turns = Turns(SURFACES, catalog, PostgresInbox(database), starter, watch, budget, parallel=settings.parallel)
+    inbox, offers = PostgresInbox(database), Offers(SURFACES, catalog, strict=settings.strict_tools)
+    turns = Turns(SURFACES, catalog, inbox, starter, watch, budget, offers=offers, parallel=settings.parallel)
+    shortlists = Shortlists(Searches(catalog, offers), offers, inbox)
     cancels = Cancels(PostgresCancellations(database, _nudging(starter)), watch)
-    return Doors(turns, cancels, Offers(SURFACES, catalog), progress, BearerIdentity(verifier))
+    return Doors(turns, cancels, offers, shortlists, progress, BearerIdentity(verifier))
 
 
 def _nudging(starter: TemporalStarter) -> Callable[[Wake], Awaitable[None]]:

@@ -147,6 +147,9 @@ class ApiSettings(ToolSettings):
     audience: str = Field("onceward", description="the audience that tokens must name")
     back_office_client_id: str = Field("onceward-back-office", description="our client id at the issuer")
     session_secret: SecretStr = Field(min_length=32, description="at least 32 characters; signs the session cookies")
+    strict_tools: bool = Field(
+        True, description="false: no provider is asked to hold a model to a tool's schema; it is held to it here anyway"
+    )
     calls_per_conversation: int = Field(
         200, ge=1, description="how many calls one conversation may make, where the caller names it"
     )

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol
 
+from adapters.envelopes.strict import Inexpressible, StrictForm
 from workflows.domain.errors import InvalidConfiguration
 from workflows.domain.proposal import CallResult, Proposal
 
@@ -43,7 +45,7 @@ class HostedCall:
 
     `kind` is the surface's own word for it, such as `mcp_call` or `web_search_call`. `server` and `tool` are empty
     where the surface names none. `failed`: the provider says so; None where it does not say. `approved_under` is the
-    id of the approval request that let it run.
+    id of the approval request that let it run, and `asks` says that the provider has to make one first.
     """
 
     item_id: str
@@ -52,6 +54,7 @@ class HostedCall:
     tool: str = ""
     failed: bool | None = None
     approved_under: str | None = None
+    asks: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,59 @@ class ReadTurn:
     paused: bool = False
 
 
+@dataclass(frozen=True)
+class HostedTools:
+    """Tools that the provider calls by itself on one MCP server, by their names there.
+
+    Those that may change something are listed only where the provider asks us first.
+    """
+
+    label: str
+    url: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...] = ()
+
+
+class Search(StrEnum):
+    """Who finds the tools that are deferred."""
+
+    OURS = "ours"
+    """The model calls our search, which knows who may use what."""
+    PROVIDERS = "provider"
+    """The provider's own, over all definitions that it was given."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """All that a request may list. `search` is the definition of our search, None when nothing is deferred."""
+
+    tools: tuple[ToolDefinition, ...]
+    search: ToolDefinition | None = None
+    by: Search = Search.OURS
+    hosted: tuple[HostedTools, ...] = ()
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The offer as a request states it: the entries of `tools`, and what else the request must have, by member."""
+
+    tools: list[dict[str, Any]]
+    request: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a search has found: `data` is told to the model as its result, `add` belongs into the next request's tools.
+
+    Where a surface takes the definitions, or references to them, from the result itself, nothing is to be added.
+    """
+
+    data: Any
+    add: list[dict[str, Any]] = field(default_factory=list)
+
+
 class Envelope(Protocol):
-    """One surface: pure functions over plain JSON. A module with these five names is one."""
+    """One surface: pure functions over plain JSON. A module with these names is one."""
 
     @property
     def SURFACE(self) -> str:
@@ -108,3 +162,19 @@ class Envelope(Protocol):
 
     def render(self, definition: ToolDefinition) -> dict[str, Any]:
         """Return `definition` as this surface's requests list it, the schema unchanged."""
+
+    def offer(self, offer: Offer) -> Listing:
+        """Return all that a request lists.
+
+        Raises:
+            InvalidConfiguration: the surface has no search of its own, and it was asked for.
+        """
+
+    def found(self, definitions: Sequence[ToolDefinition]) -> Findings:
+        """Return what a search of ours has found as this surface takes it."""
+
+    def forms(self, schemas: Sequence[Mapping[str, Any]]) -> Sequence[StrictForm | Inexpressible]:
+        """Return each of a catalog's schemas in the surface's strict subset, or why there is none.
+
+        Providers limit the strict tools of one request together, so the order counts: the first ones come first.
+        """

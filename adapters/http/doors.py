@@ -3,7 +3,8 @@
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from adapters import strict_json
 from adapters.http.bodies import OPERATION_ID, entries, read_body
@@ -13,6 +14,7 @@ from adapters.intake.answers import told_of
 from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Progress
+from adapters.intake.searches import Shortlists
 from adapters.intake.turns import TurnOrder, Turns
 from workflows.domain.errors import ERRORS, ResponseRefused
 from workflows.domain.proposal import CallError
@@ -33,7 +35,10 @@ class TurnBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     surface: str = Field(description="The provider API that the response came from.", examples=["anthropic-messages"])
-    response: Any = Field(description="The provider's response, unchanged.")
+    response: Any = Field(None, description="The provider's response, unchanged.")
+    events: list[Any] | None = Field(
+        None, min_length=1, description="In place of `response`: every event of its stream, in order, each as JSON."
+    )
     request_id: str | None = Field(
         None, min_length=1, max_length=200, description="Names this model response; default: the response's own id."
     )
@@ -45,15 +50,27 @@ class TurnBody(BaseModel):
         "progress", description="`progress`: answer as soon as only people are waited for. `end`: wait for them too."
     )
 
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "TurnBody":
+        if (self.response is None) is (self.events is None):
+            raise PydanticCustomError("one_of_both", "either response or events")
+        return self
+
 
 class Doors:
     """The routes of the agents' door."""
 
     def __init__(
-        self, turns: Turns, cancels: Cancels, offers: Offers, progress: Progress, caller: BearerIdentity
+        self,
+        turns: Turns,
+        cancels: Cancels,
+        offers: Offers,
+        shortlists: Shortlists,
+        progress: Progress,
+        caller: BearerIdentity,
     ) -> None:
         self._turns, self._cancels, self._offers, self._progress = turns, cancels, offers, progress
-        self._caller = caller
+        self._shortlists, self._caller = shortlists, caller
 
     def router(self) -> APIRouter:
         """The routes, for the application to include."""
@@ -71,6 +88,7 @@ class Doors:
         order = TurnOrder(
             surface=body.surface,
             response=body.response,
+            events=body.events,
             request_id=body.request_id,
             wait_seconds=float(body.wait_seconds),
             wait_for_people=body.wait_for == "end",
@@ -88,6 +106,7 @@ class Doors:
                 "results": [told_of(each, answer.duplicates.get(each.call_id)) for each in answer.results],
                 "append": list(answer.append),
                 "answers": list(answer.answers),
+                "tools": list(answer.tools),
             }
         )
 
@@ -109,13 +128,31 @@ class Doors:
             raise _absent()
         return _json(answer.standing.as_json() | {"cancellation": CallError(answer.code).as_json()})
 
-    async def tools(self, request: Request, surface: str) -> Response:
-        """The tools that may be offered to the model for this caller, in a surface's own form."""
+    async def tools(
+        self,
+        request: Request,
+        surface: str,
+        search: str = "ours",
+        query: str = "",
+        limit: int = 5,
+        conversation: str = "",
+    ) -> Response:
+        """The tools that may be offered to the model for this caller, in a surface's own form.
+
+        With `query` only the few that fit it, 1 to 10 at most. `search` says who finds tools that are deferred: `ours`
+        or the `provider`. `request` names what else the model's request must have, such as servers that the provider
+        may call.
+        """
         principal = await self._caller(request)
         try:
-            return _json({"surface": surface, "tools": self._offers.to(principal, surface)})
+            listing = (
+                await self._shortlists.of(principal, surface, query, limit, conversation)
+                if query
+                else self._offers.to(principal, surface, search)
+            )
         except ResponseRefused as refused:
             raise _problem(refused) from None
+        return _json({"surface": surface, "tools": listing.tools, "request": listing.request})
 
 
 def _absent() -> Problem:

@@ -6,7 +6,7 @@ from typing import Any
 from adapters.intake.ports import Receipt, Registered, Standing
 from adapters.intake.results import told
 from workflows.domain.contract import Contract
-from workflows.domain.errors import OncewardError, entry_of
+from workflows.domain.errors import CallRefused, OncewardError, entry_of
 from workflows.domain.lifecycle import State
 from workflows.domain.proposal import CallError, CallResult, Proposal, Status
 
@@ -43,6 +43,12 @@ def answer_to(
         return _succeeded(proposal, standing, contract, now, replayed)
     error = CallError(standing.code or "internal_error", standing.details, standing.operation_id)
     return _failed(proposal, error, Status(standing.state.value), replayed=replayed)
+
+
+def refused_call(proposal: Proposal, refused: CallRefused) -> CallResult:
+    """The result of a call that is refused on the spot and stands for no operation."""
+    status = Status.FAILED_RETRYABLE if entry_of(refused.code).retryable else Status.FAILED_TERMINAL
+    return _failed(proposal, CallError(refused.code, refused.details), status)
 
 
 def told_of(result: CallResult, duplicate_of: str | None = None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The layers of the gate that need no look outside, for one proposal: parse, exposure, schema."""
 
+from collections.abc import Container
 from dataclasses import replace
 
 from adapters.intake.ports import Judged
@@ -14,11 +15,17 @@ from workflows.domain.proposal import Proposal
 
 
 def judge(
-    proposal: Proposal, position: int, principal: Principal, catalog: Catalog, meant: Proposal | None = None
+    proposal: Proposal,
+    position: int,
+    principal: Principal,
+    catalog: Catalog,
+    meant: Proposal | None = None,
+    found: Container[str] = (),
 ) -> Judged:
     """Judge one proposal; the first layer that refuses is the last one asked.
 
-    `meant` is the same call in the catalog's own words, where the surface was offered it in others.
+    `meant` is the same call in the catalog's own words, where the surface was offered it in others. `found` are the
+    tools that searches have brought up in the conversation.
     """
     meant = meant or proposal
     declared = catalog.find(meant.tool_name)
@@ -28,7 +35,7 @@ def judge(
         return _with(judged, Verdict(Layer.PARSE, proposal.fault, proposal.fault_details))
     judged = _with(judged, Verdict(Layer.PARSE))
     try:
-        contract = catalog.require(meant.tool_name, principal)
+        contract = _called(meant, principal, catalog, found)
     except CallRefused as refused:
         return _with(judged, Verdict(Layer.EXPOSURE, refused.code))
     judged = _with(judged, Verdict(Layer.EXPOSURE))
@@ -37,6 +44,17 @@ def judge(
     except CallRefused as refused:
         return _with(judged, Verdict(Layer.SCHEMA, refused.code, refused.details))
     return replace(_with(judged, Verdict(Layer.SCHEMA)), intent=intent)
+
+
+def _called(meant: Proposal, principal: Principal, catalog: Catalog, found: Container[str]) -> Contract:
+    contract = catalog.require(meant.tool_name, principal)
+    if (contract.hosted is not None) is not meant.hosted:
+        # What a provider carries out itself nobody calls here, and the other way round.
+        raise CallRefused("unknown_tool")
+    if contract.deferred and contract.name not in found:
+        # It was never told of, so what the model believes of it is a guess.
+        raise CallRefused("tool_not_found_yet")
+    return contract
 
 
 def _with(judged: Judged, verdict: Verdict) -> Judged:

@@ -1,24 +1,119 @@
-"""The tools that a caller's model may be offered, in the form of its surface."""
+"""The tools that a caller's model may be offered, in the form of its surface, and what a call of them means here.
 
-from collections.abc import Mapping
-from typing import Any
+What is not offered cannot be called. A surface may know a tool under another name, and under a stricter schema; what a
+model then gives is brought back to the contract's own words before it is judged by the contract's own schema.
+"""
 
-from adapters.envelopes.envelope import Envelope, ToolDefinition
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from adapters.envelopes.aliases import Aliases
+from adapters.envelopes.envelope import Envelope, Findings, HostedTools, Listing, Offer, Search, ToolDefinition
+from adapters.envelopes.strict import StrictForm
+from adapters.intake.search_tool import SEARCH
 from adapters.intake.surfaces import envelope_of
 from workflows.domain.catalog import Catalog
+from workflows.domain.contract import Contract, HostedServer
+from workflows.domain.errors import Detail, InvalidConfiguration, ResponseRefused
 from workflows.domain.principal import Principal
+from workflows.domain.proposal import Proposal
+
+
+@dataclass(frozen=True)
+class Offered:
+    """One tool on one surface: its definition, and its strict form where it has one."""
+
+    definition: ToolDefinition
+    form: StrictForm | None = None
 
 
 class Offers:
-    """Renders the catalog; what is not offered cannot be called."""
+    """Renders the catalog, and reads it back. Without `strict` no schema is offered in a stricter form.
 
-    def __init__(self, surfaces: Mapping[str, Envelope], catalog: Catalog) -> None:
-        self._surfaces, self._catalog = surfaces, catalog
+    Raises:
+        InvalidConfiguration: two tools could not be told apart on a surface, or one bears the name of the search.
+    """
 
-    def to(self, principal: Principal, surface: str) -> list[dict[str, Any]]:
-        """The definitions for this principal on this surface; raises `ResponseRefused("unknown_surface")`."""
+    def __init__(self, surfaces: Mapping[str, Envelope], catalog: Catalog, *, strict: bool = True) -> None:
+        self._surfaces, self._catalog, self._strict = surfaces, catalog, strict
+        contracts = [contract for contract in catalog.all() if contract.hosted is None]
+        if catalog.find(SEARCH.name) is not None:
+            raise InvalidConfiguration(f"No tool may be called {SEARCH.name}: that is the search for tools.")
+        self._aliases = Aliases([*(contract.name for contract in contracts), SEARCH.name])
+        self._offered = {name: self._of_surface(envelope, contracts) for name, envelope in surfaces.items()}
+
+    def to(self, principal: Principal, surface: str, search: str = Search.OURS) -> Listing:
+        """What a request may list for this principal on this surface; `search` says who finds what is deferred.
+
+        Raises:
+            ResponseRefused: `unknown_surface`, or `unknown_search` when the surface has no search of this kind.
+        """
         envelope = envelope_of(self._surfaces, surface)
-        return [
-            envelope.render(ToolDefinition(contract.name, contract.description, contract.schema))
-            for contract in self._catalog.offered(principal)
-        ]
+        offered = self._catalog.offered(principal)
+        tools = tuple(self.definition(surface, each.name) for each in offered if each.hosted is None)
+        ours = SEARCH if any(tool.deferred for tool in tools) else None
+        try:
+            return envelope.offer(Offer(tools, ours, Search(search), _hosted(offered)))
+        except (InvalidConfiguration, ValueError):
+            raise ResponseRefused("unknown_search", [Detail("/search", "unknown", Search.OURS.value)]) from None
+
+    def few(self, surface: str, names: Sequence[str]) -> Listing:
+        """What a request lists that offers these tools and no others; raises `unknown_surface` as `to` does."""
+        envelope = envelope_of(self._surfaces, surface)
+        return envelope.offer(Offer(tuple(replace(self.definition(surface, name), deferred=False) for name in names)))
+
+    def definition(self, surface: str, name: str) -> ToolDefinition:
+        """The definition of one tool of the catalog."""
+        return self._offered[surface][name].definition
+
+    def found(self, surface: str, names: Sequence[str]) -> Findings:
+        """What a search has brought up, as the surface takes it."""
+        return self._surfaces[surface].found([self.definition(surface, name) for name in names])
+
+    def named(self, surface_names: Iterable[str]) -> frozenset[str]:
+        """The catalog's names of tools that a surface has named."""
+        return frozenset(self._aliases.name_of(name) for name in surface_names)
+
+    def meant(self, surface: str, proposal: Proposal) -> Proposal:
+        """The call in the catalog's own words."""
+        if proposal.hosted:
+            return proposal
+        name = self._aliases.name_of(proposal.tool_name)
+        offered = self._offered[surface].get(name)
+        if offered is None or offered.form is None or proposal.fault is not None:
+            return replace(proposal, tool_name=name)
+        return replace(proposal, tool_name=name, arguments=offered.form.undo(proposal.arguments))
+
+    def _of_surface(self, envelope: Envelope, contracts: Sequence[Contract]) -> dict[str, Offered]:
+        forms = envelope.forms([contract.schema for contract in contracts]) if self._strict else [None] * len(contracts)
+        return {
+            contract.name: self._offer(contract, form if isinstance(form, StrictForm) else None)
+            for contract, form in zip(contracts, forms, strict=True)
+        }
+
+    def _offer(self, contract: Contract, form: StrictForm | None) -> Offered:
+        definition = ToolDefinition(
+            name=self._aliases.alias_of(contract.name),
+            description=form.described(contract.description) if form else contract.description,
+            parameters=form.schema if form else contract.schema,
+            strict=form is not None,
+            deferred=contract.deferred,
+            examples=contract.examples,
+        )
+        return Offered(definition, form)
+
+
+def _hosted(offered: Iterable[Contract]) -> tuple[HostedTools, ...]:
+    """The servers that providers may call, each with those of its tools that this caller has."""
+    servers: dict[HostedServer, list[Contract]] = {}
+    for contract in offered:
+        if contract.hosted is not None:
+            servers.setdefault(contract.hosted, []).append(contract)
+    return tuple(
+        HostedTools(server.label, server.url, *(_names(contracts, writes) for writes in (False, True)))
+        for server, contracts in servers.items()
+    )
+
+
+def _names(contracts: Iterable[Contract], writes: bool) -> tuple[str, ...]:
+    return tuple(each.name.partition(".")[2] for each in contracts if each.writes is writes)

@@ -1,6 +1,6 @@
 """What a door needs behind it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -34,6 +34,24 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class HostedSeen:
+    """One call that the provider has run itself. `tool` is its name in the catalog where it is a hosted tool.
+
+    `code` says what is wrong with it as far as the catalog tells; `approved_under` names the request to approve it,
+    and `needs_approval` says that it should have been one.
+    """
+
+    item_id: str
+    kind: str
+    server: str
+    tool: str
+    failed: bool | None = None
+    code: str | None = None
+    approved_under: str | None = None
+    needs_approval: bool = False
+
+
+@dataclass(frozen=True)
 class Budget:
     """How much one conversation may ask for: calls in all, and equal answers to the same call one after another."""
 
@@ -46,7 +64,8 @@ class Turn:
     """All calls of one response, judged.
 
     `lineage` names the conversation whose corrections are counted together, `budget` is None when the caller has not
-    said which conversation it is. `one_by_one`: nothing of it may run side by side.
+    said which conversation it is. `one_by_one`: nothing of it may run side by side. `hosted` is what the provider has
+    done itself, `found` the tools that a search has brought up in it.
     """
 
     principal: Principal
@@ -56,6 +75,8 @@ class Turn:
     lineage: str = ""
     budget: Budget | None = None
     one_by_one: bool = False
+    hosted: Sequence[HostedSeen] = ()
+    found: frozenset[str] = frozenset()
 
     @property
     def turn_id(self) -> str:
@@ -92,8 +113,14 @@ class Inbox(Protocol):
         """Register each call once, in one transaction: operation, intent and outbox row together.
 
         The same delivery finds what it found before; the same ids with another content are a conflict, and the stored
-        record is left as it is.
+        record is left as it is. What the provider ran and what searches found is kept once beside them.
         """
+
+    async def discovered(self, lineage: str) -> frozenset[str]:
+        """The tools that searches have brought up in this conversation."""
+
+    async def discover(self, lineage: str, tools: Collection[str]) -> None:
+        """Remember tools that a search has brought up."""
 
 
 class Starter(Protocol):

@@ -6,23 +6,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import structlog
-
 from adapters.envelopes.envelope import Envelope, ReadTurn
+from adapters.intake import hosted, trace
 from adapters.intake.answers import answer_to
 from adapters.intake.judging import judge
+from adapters.intake.lineage import lineage_of
+from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget, Inbox, Judged, Registered, Standing, Starter, Turn
+from adapters.intake.searches import Searched, Searches, is_search
 from adapters.intake.surfaces import envelope_of
 from adapters.intake.turn_order import started, turn_ref
 from adapters.intake.watch import Watch
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import ResponseRefused
-from workflows.domain.intent import digest
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallResult
-
-log = structlog.get_logger(__name__)
 
 MOST_CALLS = 128
 """Calls in one response."""
@@ -38,13 +37,14 @@ SHORTEST_START = 1.0
 class TurnOrder:
     """What a caller hands in. `response` is the provider's own JSON; `request_id` overrides the response's id.
 
-    `conversation` names what belongs together for counting corrections; by default all that a user's agent asks.
-    `wait_seconds` is the caller's patience. With `wait_for_people` False an operation that waits for a person is
-    answered at once.
+    `events` are those of the response's stream, in its place. `conversation` names what belongs together for counting
+    corrections; by default all that a user's agent asks. `wait_seconds` is the caller's patience. With
+    `wait_for_people` False an operation that waits for a person is answered at once.
     """
 
     surface: str
-    response: Any
+    response: Any = None
+    events: Sequence[Any] | None = None
     request_id: str | None = None
     wait_seconds: float = 10.0
     wait_for_people: bool = False
@@ -55,8 +55,9 @@ class TurnOrder:
 class TurnAnswer:
     """`append`: the exact messages to add to the conversation; the last `answers` of them are ours.
 
-    `complete`: every result is final. `paused`: the provider goes on once it has what is appended. `duplicates` names,
-    by call id, the call of the same turn that a call repeats.
+    `complete`: every result is final. `paused`: the provider goes on once it has what is appended. `tools` are
+    definitions that belong into the next request, found by a search of this turn. `duplicates` names, by call id, the
+    call of the same turn that a call repeats.
     """
 
     request_id: str
@@ -64,6 +65,7 @@ class TurnAnswer:
     append: Sequence[dict[str, Any]]
     answers: Sequence[dict[str, Any]] = ()
     paused: bool = False
+    tools: Sequence[dict[str, Any]] = ()
     duplicates: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -75,7 +77,7 @@ class TurnAnswer:
 class Turns:
     """Takes turns; the same turn may be handed in any number of times.
 
-    `now` is the time of day by which data are fresh or stale.
+    `now` is the time of day by which data are fresh or stale. Without `parallel` nothing of a turn runs side by side.
     """
 
     def __init__(
@@ -87,12 +89,15 @@ class Turns:
         watch: Watch,
         budget: Budget | None = None,
         *,
+        offers: Offers | None = None,
         parallel: bool = True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._surfaces, self._catalog = surfaces, catalog
         self._inbox, self._starter, self._watch, self._now = inbox, starter, watch, now
         self._budget, self._parallel = budget, parallel
+        self._offers = offers or Offers(surfaces, catalog)
+        self._searches = Searches(catalog, self._offers)
 
     async def take(self, principal: Principal, order: TurnOrder) -> TurnAnswer:
         """Read, judge, register, start, wait, answer.
@@ -101,46 +106,73 @@ class Turns:
             ResponseRefused: the response as a whole is unfit; nothing was registered.
         """
         envelope = envelope_of(self._surfaces, order.surface)
+        known = await self._known(lineage_of(principal, order.conversation))
         # In a thread: a response may hold thousands of things to judge, and others wait to be answered.
-        read, turn = await asyncio.to_thread(self._read_and_judged, envelope, principal, order)
+        read, turn = await asyncio.to_thread(self._read_and_judged, envelope, principal, order, known)
+        found = await self._search(principal, turn, read)
         registered = await self._inbox.register(turn)
         await self._start(turn, registered, max(order.wait_seconds, SHORTEST_START))
         standings = await self._wait(principal, registered, order)
-        results = [
-            self._answer(call, found, standings.get(found.operation_id or ""))
-            for call, found in zip(turn.calls, registered, strict=True)
+        answered = [
+            self._answer(call, each, standings.get(each.operation_id or ""))
+            for call, each in zip(turn.calls, registered, strict=True)
         ]
-        _trace(turn, registered, results)
-        append = envelope.write(read, results)
+        trace.calls(turn, registered, answered)
+        append = envelope.write(read, [*answered, *(each.result for each in found)])
         return TurnAnswer(
-            turn.request_id, results, append, append[len(read.echo) :], read.paused, _duplicates(turn, registered)
+            turn.request_id,
+            _in_order(read, [*answered, *(each.result for each in found)]),
+            append,
+            append[len(read.echo) :],
+            read.paused,
+            [definition for each in found for definition in each.add],
+            _duplicates(registered),
         )
+
+    async def _known(self, lineage: str) -> frozenset[str]:
+        """The tools that the conversation has found, where there are any to be found."""
+        deferred = any(contract.deferred for contract in self._catalog.all())
+        return await self._inbox.discovered(lineage) if deferred else frozenset()
 
     def _answer(self, call: Judged, found: Registered, standing: Standing | None) -> CallResult:
         contract = self._catalog.find(standing.tool) if standing else None
         return answer_to(call.proposal, found, standing, contract, self._now())
 
-    def _read_and_judged(self, envelope: Envelope, principal: Principal, order: TurnOrder) -> tuple[ReadTurn, Turn]:
-        read = envelope.read(order.response)
-        return read, self._judged(principal, order, read)
+    def _read_and_judged(
+        self, envelope: Envelope, principal: Principal, order: TurnOrder, known: frozenset[str]
+    ) -> tuple[ReadTurn, Turn]:
+        read = envelope.read(order.response) if order.events is None else envelope.read_stream(order.events)
+        return read, self._judged(principal, order, read, known)
 
-    def _judged(self, principal: Principal, order: TurnOrder, read: ReadTurn) -> Turn:
+    def _judged(self, principal: Principal, order: TurnOrder, read: ReadTurn, known: frozenset[str]) -> Turn:
         request_id = order.request_id or read.request_id
         if not request_id:
             raise ResponseRefused("missing_request_id")
         _require_bounds(request_id, read)
-        calls = [judge(each, position, principal, self._catalog) for position, each in enumerate(read.proposals)]
-        lineage = digest([principal.tenant, principal.subject, principal.agent, order.conversation])
+        found = self._offers.named(read.found)
+        calls = [
+            judge(each, position, principal, self._catalog, self._offers.meant(order.surface, each), known | found)
+            for position, each in enumerate(read.proposals)
+            if not is_search(each)
+        ]
         return Turn(
             principal,
             order.surface,
             request_id,
             calls,
-            lineage,
+            lineage_of(principal, order.conversation),
             # Without a name, all that an agent ever asks would be one conversation.
             self._budget if order.conversation else None,
             one_by_one=not self._parallel,
+            hosted=[hosted.seen(each, principal, self._catalog) for each in read.hosted],
+            found=found,
         )
+
+    async def _search(self, principal: Principal, turn: Turn, read: ReadTurn) -> list[Searched]:
+        """Answer the searches of the turn; what they bring up may be called from now on."""
+        searched = [self._searches.answer(principal, turn.surface, each) for each in filter(is_search, read.proposals)]
+        await self._inbox.discover(turn.lineage, {name for each in searched for name in each.names})
+        return searched
 
     async def _start(self, turn: Turn, registered: Sequence[Registered], patience: float) -> None:
         """Start what is registered; what this fails to start in time, the relay or the next delivery will."""
@@ -152,7 +184,7 @@ class Turns:
             start.cancel()
         failures = [type(start.exception()).__name__ for start in done if start.exception()]
         if failures or late:
-            log.warning("start_left_to_the_relay", failures=failures, late=len(late))
+            trace.left_to_the_relay(failures, len(late))
 
     def _starts(self, turn: Turn, registered: Sequence[Registered]) -> Iterator[Coroutine[Any, Any, None]]:
         """A call by itself is started as it is; of several, the reads at once and the rest by their turn."""
@@ -161,10 +193,10 @@ class Turns:
             yield self._starter.start_turn(turn.turn_id, ref)
         for call, found in started(turn, registered):
             named = (found.operation_id or "", found.intent_hash, call.tool, turn.principal.tenant)
-            if not found.writes and not turn.one_by_one:
+            if not found.writes and (ref is None or not turn.one_by_one):
                 yield self._starter.start_read(*named)
             elif ref is None:
-                yield self._starter.start_write(*named) if found.writes else self._starter.start_read(*named)
+                yield self._starter.start_write(*named)
 
     async def _wait(
         self, principal: Principal, registered: Sequence[Registered], order: TurnOrder
@@ -175,41 +207,26 @@ class Turns:
         )
 
 
+def _in_order(read: ReadTurn, results: Sequence[CallResult]) -> list[CallResult]:
+    by_id = {result.call_id: result for result in results}
+    return [by_id[proposal.call_id] for proposal in read.proposals]
+
+
 def _require_bounds(request_id: str, read: ReadTurn) -> None:
     """A response is kept with every call in it, so neither may be without measure."""
-    if len(read.proposals) > MOST_CALLS:
+    if len(read.proposals) + len(read.hosted) > MOST_CALLS:
         raise ResponseRefused("too_many_calls")
-    if max(map(len, (request_id, *(proposal.call_id for proposal in read.proposals)))) > LONGEST_ID:
+    ids = (request_id, *(each.call_id for each in read.proposals), *(each.item_id for each in read.hosted))
+    if max(map(len, ids)) > LONGEST_ID:
         raise ResponseRefused("id_too_long")
 
 
-def _trace(turn: Turn, registered: Sequence[Registered], results: Sequence[CallResult]) -> None:
-    """One line for each call: ids, versions, verdicts and hashes; no argument and no result."""
-    for call, found, result in zip(turn.calls, registered, results, strict=True):
-        log.info(
-            "call",
-            request_id=turn.request_id,
-            call_id=call.proposal.call_id,
-            surface=turn.surface,
-            tenant=turn.principal.tenant,
-            tool=call.intent.tool if call.intent else None,
-            tool_version=call.intent.tool_version if call.intent else None,
-            verdicts={verdict.layer.value: verdict.code or "passed" for verdict in call.verdicts},
-            receipt=found.receipt.value,
-            operation_id=found.operation_id,
-            intent_hash=found.intent_hash or None,
-            status=result.status.value,
-            code=result.error.code if result.error else None,
-            final=result.final,
-        )
-
-
-def _duplicates(turn: Turn, registered: Sequence[Registered]) -> dict[str, str]:
+def _duplicates(registered: Sequence[Registered]) -> dict[str, str]:
     """The calls that stand for the operation of an earlier one in the same turn."""
     first: dict[str, str] = {}
-    for call, found in zip(turn.calls, registered, strict=True):
+    for found in registered:
         if found.operation_id is not None:
-            first.setdefault(found.operation_id, call.proposal.call_id)
+            first.setdefault(found.operation_id, found.call_id)
     return {
         found.call_id: first[found.operation_id]
         for found in registered

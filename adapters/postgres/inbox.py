@@ -1,5 +1,6 @@
 """The inbox: each proposal is registered once, with its operation and the order to start it, in one transaction."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,9 @@ from adapters.intake.ports import Judged, Receipt, Registered, Turn
 from adapters.postgres import rows
 from adapters.postgres.budgets import overspent
 from adapters.postgres.corrections import within_budget
+from adapters.postgres.discoveries import found_in, keep_found
 from adapters.postgres.engine import Database
+from adapters.postgres.hosted_calls import keep_hosted
 from adapters.postgres.registration import insert_operation, order_starts
 from adapters.postgres.tables import calls, operations, verdicts
 from workflows.domain.errors import IntentConflict
@@ -61,7 +64,19 @@ class PostgresInbox:
                 found[call.position] = progress.note(call, await _register(connection, turn, call, progress))
             registered = [found[call.position] for call in turn.calls]
             await order_starts(connection, turn, registered)
+            await keep_hosted(connection, turn)
+            await keep_found(connection, turn.lineage, turn.found)
             return registered
+
+    async def discovered(self, lineage: str) -> frozenset[str]:
+        """The tools that searches have brought up in this conversation."""
+        async with self._database.transaction() as connection:
+            return await found_in(connection, lineage)
+
+    async def discover(self, lineage: str, tools: Collection[str]) -> None:
+        """Remember tools that a search has brought up."""
+        async with self._database.transaction() as connection:
+            await keep_found(connection, lineage, tools)
 
 
 def _reads_first(turn: Turn) -> list[Judged]:
@@ -115,6 +130,7 @@ async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> boo
             lineage=turn.lineage,
             tool=call.tool,
             proposal_hash=call.fingerprint,
+            hosted=call.proposal.hosted,
             refusal=stored,
         )
         .on_conflict_do_nothing()

@@ -86,11 +86,13 @@ calls = Table(
     Column("proposal_hash", Text, nullable=False),
     Column("operation_id", Text, ForeignKey(OPERATION_ID)),
     Column("attached", Boolean, nullable=False, server_default=text("false")),
+    Column("hosted", Boolean, nullable=False, server_default=text("false")),
     Column("refusal", JSONB),
     Column("deliveries", Integer, nullable=False, server_default="1"),
     _now("created_at"),
     Index("calls_by_operation", "operation_id"),
     Index("calls_by_lineage", "lineage", "created_at"),
+    Index("hosted_approvals", "tenant", text("md5(call_id)"), postgresql_where=text("hosted")),
     comment="The inbox: every proposal that was ever delivered, and the operation or the refusal that it became.",
 )
 

@@ -1,5 +1,6 @@
 """The inbox, in memory."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from adapters.intake.ports import Judged, Receipt, Registered, Turn
@@ -31,7 +32,14 @@ class MemoryInbox:
             found[call.position] = self._noted(progress, call, self._register(turn, call, progress))
         registered = [found[call.position] for call in turn.calls]
         self._order_starts(registered)
+        await self.discover(turn.lineage, turn.found)
         return registered
+
+    async def discovered(self, lineage: str) -> frozenset[str]:
+        return frozenset(self._world.discoveries.get(lineage, ()))
+
+    async def discover(self, lineage: str, tools: Collection[str]) -> None:
+        self._world.discoveries.setdefault(lineage, set()).update(tools)
 
     def _noted(self, progress: Progress, call: Judged, registered: Registered) -> Registered:
         if registered.operation_id is None:

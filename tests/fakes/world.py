@@ -125,6 +125,7 @@ class World:
     resolutions: dict[tuple[str, str, int], Resolution] = field(default_factory=dict)
     verdicts: list[tuple[str, Verdict]] = field(default_factory=list)
     outbox: list[tuple[str, str]] = field(default_factory=list)
+    discoveries: dict[str, set[str]] = field(default_factory=dict)
 
     def advance(self, seconds: float) -> None:
         self.now += seconds

@@ -33,6 +33,11 @@ class Reply:
     surface: str
 
     @property
+    def complete(self) -> bool:
+        """Whether every result is final."""
+        return bool(self.body["complete"])
+
+    @property
     def results(self) -> dict[str, Json]:
         """By call id."""
         return {result["call_id"]: result for result in self.body["results"]}

@@ -20,6 +20,8 @@ REPOSITORY = Path(__file__).parents[2]
 OURS = ("workflows", "activities", "adapters", "worker")
 THIN_CLIENT = REPOSITORY / "adapters" / "client"
 """Runs at the caller's: what it cannot say is between it and the door, and no code of ours."""
+FOR_DEVELOPERS = [REPOSITORY / "adapters" / "envelopes" / name for name in ("strict", "transcript")]
+"""Say why a schema has no strict form, or what a provider would refuse in a conversation; no caller is told."""
 
 CODE_AT: dict[str, int] = {
     "CallRefused": 0,
@@ -30,6 +32,8 @@ CODE_AT: dict[str, int] = {
     "refuse": 0,
     "rejected": 0,
     "Verdict": 1,
+    "Judgement": 1,
+    "_refused_with": 1,
     "Settlement": 1,
     "failed_with": 0,
 }
@@ -47,7 +51,7 @@ class Use:
 def uses() -> Iterator[Use]:
     for folder in OURS:
         for path in sorted((REPOSITORY / folder).rglob("*.py")):
-            if path.is_relative_to(THIN_CLIENT):
+            if any(path.is_relative_to(folder) for folder in (THIN_CLIENT, *FOR_DEVELOPERS)):
                 continue
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call):

@@ -319,7 +319,7 @@ async def test_an_unknown_surface_is_refused_with_the_names_of_those_that_there_
     with pytest.raises(ResponseRefused) as refused:
         await taking.take(CALLER, TurnOrder("carrier-pigeon", {}))
     assert refused.value.code == "unknown_surface"
-    assert [detail.expected for detail in refused.value.details] == ["anthropic-messages or openai-chat"]
+    assert [detail.expected for detail in refused.value.details] == [" or ".join(sorted(SURFACES))]
 
 
 async def test_a_response_is_judged_beside_the_loop_that_serves_the_others(

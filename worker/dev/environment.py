@@ -9,8 +9,8 @@ from worker.dev.ports import HOST
 # All that a child sees of the caller's environment. Tokens and keys of the person who typed `make dev` stay with them.
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")
 
-TOOLS = "adapters.tools.payments,adapters.tools.ledger"
-"""The shipped families; `ONCEWARD_TOOLS` in the caller's environment names others."""
+TOOLS = "adapters.tools.payments,adapters.tools.ledger,examples.tools.feeds,examples.tools.wiki"
+"""The shipped families and those to try things on; `ONCEWARD_TOOLS` in the caller's environment names others."""
 
 Environment = dict[str, str]
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-AGENT_ROLES = ("support", "viewer")
-"""The roles of agents that the shipped policies know."""
+AGENT_ROLES = ("support", "viewer", "analyst", "librarian")
+"""The roles of agents that the policies of the development stack know."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ PEOPLE = (
     Person("approver-1", "Refund approver", "tenant-a", ("approver:refunds",)),
     Person("approver-2", "Second refund approver", "tenant-a", ("approver:refunds",)),
     Person("approver-3", "Credit approver", "tenant-a", ("approver:credits",)),
+    Person("approver-4", "Page approver", "tenant-a", ("approver:pages",)),
     Person("operator-1", "Operator", "tenant-a", ("operator",)),
     Person("viewer-1", "Viewer", "tenant-a", ("viewer",)),
     Person("approver-b", "Refund approver of another tenant", "tenant-b", ("approver:refunds",)),

@@ -21,6 +21,7 @@ EXPECTED: dict[str, str] = {
     "dict_type": "an object",
     "list_type": "a list",
     "decimal_type": "a number",
+    "one_of_both": "either response or events",
 }
 """Our words for pydantic's; the validator's own names and the received value never leave."""
 

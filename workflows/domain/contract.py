@@ -139,6 +139,14 @@ class ApprovalRule:
 
 
 @dataclass(frozen=True)
+class HostedServer:
+    """An MCP server that a provider calls by itself, and asks us first where it can. No credential stands here."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True)
 class Contract:
     """One tool as declared.
 
@@ -149,6 +157,10 @@ class Contract:
     tool's own refusals by code. `presentation`: arguments that only talk about the act: no part of the intent,
     and handed to nobody. `fresh_seconds`: older data are told as stale. `largest_result`: bytes of JSON that a model
     is told at most. `batch`: the act is done item by item, for each of the objects that an argument lists.
+
+    `tags`: what people call it, in every language that they ask in, for whoever searches. `deferred`: a model is told
+    of it only when a search has found it. `examples`: whole calls that are valid. `hosted`: the provider carries it out
+    on that server, and what is done here is to allow it; its name is then `label.tool`.
     """
 
     name: str
@@ -172,6 +184,10 @@ class Contract:
     fresh_seconds: float | None = None
     largest_result: int = 64 * 1024
     batch: Batch | None = None
+    tags: frozenset[str] = frozenset()
+    deferred: bool = False
+    examples: tuple[Mapping[str, Any], ...] = ()
+    hosted: HostedServer | None = None
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -194,6 +210,8 @@ class Contract:
     def resource_of(self, arguments: Arguments) -> str:
         """The canonical name of the object that these arguments point at, such as `order:O-17`."""
         kind, field_name = self.resource
+        if self.hosted is not None:
+            return f"{kind}:{self.name}"
         if self.batch is not None:
             # Which objects, in whatever order; a name of thousands of ids would be none.
             return f"{kind}:{digest(sorted(self.batch.ids(arguments)))[:16]}"

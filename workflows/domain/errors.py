@@ -86,6 +86,8 @@ ERRORS: dict[str, ErrorEntry] = {
         _N, _A.CHOOSE_OTHER_TOOL, "The response holds a call of a kind that is not carried out here."
     ),
     "unknown_surface": ErrorEntry(_N, _A.DO_NOT_RETRY, "There is no such surface."),
+    "unknown_search": ErrorEntry(_N, _A.DO_NOT_RETRY, "The surface has no tool search of this kind."),
+    "invalid_search": ErrorEntry(_N, _A.FIX_ARGUMENTS, "The search for tools is not one that can be made."),
     "too_many_calls": ErrorEntry(_N, _A.PROPOSE_AGAIN, "The response holds more calls than one turn may have."),
     "id_too_long": ErrorEntry(_N, _A.DO_NOT_RETRY, "An id of the response or of a call is longer than any provider's."),
     "missing_request_id": ErrorEntry(_N, _A.DO_NOT_RETRY, "The response has no id of its own; hand in a request_id."),
@@ -108,6 +110,15 @@ ERRORS: dict[str, ErrorEntry] = {
     ),
     "earlier_write_not_done": ErrorEntry(
         _N, _A.PROPOSE_AGAIN, "An earlier write of the same turn has not succeeded; this one was not started."
+    ),
+    "hosted_call_not_allowed": ErrorEntry(
+        _N, _A.DO_NOT_RETRY, "The provider ran a tool on a server that it was not offered."
+    ),
+    "hosted_call_not_approved": ErrorEntry(
+        _N, _A.DO_NOT_RETRY, "The provider ran a tool on a server without the approval that it has to ask for."
+    ),
+    "tool_not_found_yet": ErrorEntry(
+        _N, _A.CHOOSE_OTHER_TOOL, "This tool is offered to those only who have found it; use the tool search first."
     ),
     "earlier_call_open": ErrorEntry(
         _N,

@@ -13,6 +13,7 @@ from workflows.domain.contract import Contract, Idempotency, Risk
 from workflows.domain.errors import InvalidConfiguration
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
+HOSTED_NAME = re.compile(r"[a-zA-Z0-9_-]{1,40}\.[a-zA-Z0-9_.-]{1,120}")
 VAGUE = frozenset({"do", "run", "fetch", "handle", "process", "execute", "update", "manage", "perform", "call", "use"})
 FREE_WORDS = frozenset({"data", "item", "items", "thing", "things", "it", "all", "action", "task", "record", "object"})
 SHORTEST_DESCRIPTION = 60
@@ -58,7 +59,10 @@ def found_in(contract: Contract, tool: object | None = None) -> list[Fault]:
 
 def _words(contract: Contract) -> Iterator[Fault]:
     verb, _, rest = contract.name.partition("_")
-    if not NAME.fullmatch(contract.name) or len(contract.name) > 64:
+    if contract.hosted is not None:
+        if not HOSTED_NAME.fullmatch(contract.name) or contract.name.partition(".")[0] != contract.hosted.label:
+            yield "name", "the server's label, a dot and the tool's name on that server"
+    elif not NAME.fullmatch(contract.name) or len(contract.name) > 64:
         yield "name", "a verb and its object in lower case with underscores, at most 64 characters"
     elif verb in VAGUE or rest in FREE_WORDS:
         yield "name", "a verb and an object that tell it from every other tool"
@@ -72,7 +76,7 @@ def _words(contract: Contract) -> Iterator[Fault]:
 
 def _arguments(contract: Contract) -> Iterator[Fault]:
     kind, name = contract.resource
-    if not kind or name not in contract.arguments.model_fields:
+    if not kind or (contract.hosted is None and name not in contract.arguments.model_fields):
         yield "resource", "a kind of object and the argument that identifies it"
     for name in (*contract.repetition.arguments, *contract.presentation):
         if name not in contract.arguments.model_fields:
@@ -135,6 +139,10 @@ def _examples(contract: Contract) -> Iterator[Fault]:
         fitting = TypeAdapter[Any](field.rebuild_annotation())
         if not all(_fits(fitting, example) for example in field.examples or ()):
             yield f"arguments/{name}", "examples that are valid"
+    if not all(_fits(TypeAdapter(contract.arguments), example) for example in contract.examples):
+        yield "examples", "whole calls that are valid"
+    if contract.deferred and not contract.tags:
+        yield "tags", "what people call it: nobody is told of it before a search has found it"
 
 
 def _fits(fitting: TypeAdapter[Any], example: Any) -> bool:

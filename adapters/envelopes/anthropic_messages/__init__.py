@@ -9,9 +9,10 @@ Out: `{"role": "user", "content": [{"type": "tool_result", "tool_use_id", "is_er
 """
 
 from adapters.envelopes.anthropic_messages.definitions import render
+from adapters.envelopes.anthropic_messages.offering import forms, found, offer
 from adapters.envelopes.anthropic_messages.reading import SURFACE, read
 from adapters.envelopes.anthropic_messages.stop_reasons import STOP_REASONS
 from adapters.envelopes.anthropic_messages.streaming import read_stream
 from adapters.envelopes.anthropic_messages.writing import write
 
-__all__ = ["STOP_REASONS", "SURFACE", "read", "read_stream", "render", "write"]
+__all__ = ["STOP_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "write"]

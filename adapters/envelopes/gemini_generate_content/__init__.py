@@ -9,8 +9,9 @@ The surface has no flag for errors: the key tells, and so does the status in the
 
 from adapters.envelopes.gemini_generate_content.definitions import render
 from adapters.envelopes.gemini_generate_content.finish_reasons import FINISH_REASONS
+from adapters.envelopes.gemini_generate_content.offering import forms, found, offer
 from adapters.envelopes.gemini_generate_content.reading import SURFACE, read
 from adapters.envelopes.gemini_generate_content.streaming import read_stream
 from adapters.envelopes.gemini_generate_content.writing import write
 
-__all__ = ["FINISH_REASONS", "SURFACE", "read", "read_stream", "render", "write"]
+__all__ = ["FINISH_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "write"]

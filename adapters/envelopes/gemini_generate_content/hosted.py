@@ -22,28 +22,30 @@ def hosted_calls(parts: Sequence[dict[str, Any]]) -> tuple[HostedCall, ...]:
 
     What has no id gets `hosted-<n>`, n counting the hosted parts alone.
     """
+    ends = _ends(parts)
     places = [index for index, part in enumerate(parts) if _kind(part) is not None]
-    return tuple(_hosted(parts[index], number, parts[index + 1 :]) for number, index in enumerate(places))
+    return tuple(_hosted(parts[index], number, ends.get(index)) for number, index in enumerate(places))
 
 
 def _kind(part: dict[str, Any]) -> str | None:
     return next((kind for kind in (TOOL_CALL, CODE) if isinstance(part.get(kind), dict)), None)
 
 
-def _hosted(part: dict[str, Any], number: int, following: Sequence[dict[str, Any]]) -> HostedCall:
+def _hosted(part: dict[str, Any], number: int, failed: bool | None) -> HostedCall:
     kind = _kind(part) or ""
-    given = word_or_none(part[kind].get("id"))
     tool = word_or_none(part[kind].get("toolType")) or ""
-    failed = _failed(given, following) if kind == CODE else None
-    return HostedCall(given or f"hosted-{number}", kind, tool=tool, failed=failed)
+    return HostedCall(word_or_none(part[kind].get("id")) or f"hosted-{number}", kind, tool=tool, failed=failed)
 
 
-def _failed(code_id: str | None, following: Sequence[dict[str, Any]]) -> bool | None:
-    """Look for the result under the same id; code without an id has its result before the next code."""
-    for part in following:
-        result = part.get(CODE_RESULT)
-        if isinstance(result, dict) and word_or_none(result.get("id")) == code_id:
-            return OUTCOMES.get(str(result.get("outcome")))
-        if code_id is None and CODE in part:
-            return None
-    return None
+def _ends(parts: Sequence[dict[str, Any]]) -> dict[int, bool | None]:
+    """Return by the place of each code whether it failed: its result has its id, or comes before the next code."""
+    ends: dict[int, bool | None] = {}
+    running: dict[str | None, int] = {}
+    for index, part in enumerate(parts):
+        if _kind(part) == CODE:
+            running.pop(None, None)
+            running[word_or_none(part[CODE].get("id"))] = index
+        elif isinstance(part.get(CODE_RESULT), dict):
+            place = running.pop(word_or_none(part[CODE_RESULT].get("id")), index)
+            ends[place] = OUTCOMES.get(str(part[CODE_RESULT].get("outcome")))
+    return ends

@@ -9,9 +9,10 @@ continues by `previous_interaction_id` sends the answers alone.
 """
 
 from adapters.envelopes.gemini_interactions.definitions import render
+from adapters.envelopes.gemini_interactions.offering import forms, found, offer
 from adapters.envelopes.gemini_interactions.reading import SURFACE, read
 from adapters.envelopes.gemini_interactions.statuses import STATUSES
 from adapters.envelopes.gemini_interactions.streaming import read_stream
 from adapters.envelopes.gemini_interactions.writing import write
 
-__all__ = ["STATUSES", "SURFACE", "read", "read_stream", "render", "write"]
+__all__ = ["STATUSES", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "write"]

@@ -108,13 +108,11 @@ def _text(pieces: Sequence[Any], path: str, code: str = "malformed_envelope") ->
 
 
 def _items(begun: Any, pieces: Iterable[dict[str, Any]], path: str) -> list[dict[str, Any]]:
-    """Return the items of a content: text goes on in the last item if that is text, annotations belong to it."""
+    """Return the items of a content: text goes on in the last item if that is text, and annotations belong to it."""
     items = [] if begun is None else list(as_objects(begun, path))
-    for kind, group in groupby(pieces, lambda piece: piece.get("type")):
-        if kind == TEXT:
+    for is_text, group in groupby(pieces, lambda piece: piece.get("type") in (TEXT, ANNOTATIONS)):
+        if is_text:
             _go_on(items, list(group), path)
-        elif kind == ANNOTATIONS:
-            _annotate(items, list(group), path)
         else:
             items.extend(group)
     return items
@@ -123,35 +121,33 @@ def _items(begun: Any, pieces: Iterable[dict[str, Any]], path: str) -> list[dict
 def _go_on(items: list[dict[str, Any]], pieces: list[dict[str, Any]], path: str) -> None:
     if items and items[-1].get("type") == TEXT:
         pieces = [items.pop(), *pieces]
-    members = {key: value for piece in pieces for key, value in piece.items()}
-    items.append({**members, "text": _text([piece.get("text") for piece in pieces], path)})
-
-
-def _annotate(items: list[dict[str, Any]], pieces: list[dict[str, Any]], path: str) -> None:
-    if not items or items[-1].get("type") != TEXT:
+    if pieces[0].get("type") != TEXT:
         refuse("malformed_envelope", path, "no_text", "text before its annotations")
-    lists = [items[-1].get("annotations"), *(piece.get("annotations") for piece in pieces)]
-    annotations = [each for given in lists if given is not None for each in as_objects(given, path)]
-    items.append({**items.pop(), "annotations": annotations})
+    texts = [piece for piece in pieces if piece["type"] == TEXT]
+    said = {key: value for piece in texts for key, value in piece.items()}
+    text = _text([piece.get("text") for piece in texts], path)
+    items.append({**said, "text": text, **_annotations(pieces, path)})
+
+
+def _annotations(pieces: Iterable[dict[str, Any]], path: str) -> Mapping[str, Any]:
+    lists = [piece["annotations"] for piece in pieces if piece.get("annotations") is not None]
+    return {"annotations": [each for given in lists for each in as_objects(given, path)]} if lists else _NOTHING
 
 
 def _grown(start: dict[str, Any], deltas: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Return the step with the members of its deltas: arrays, objects and a result's text grow; else the last counts.
-
-    A member that is null says nothing.
-    """
-    step = dict(start)
-    for delta in deltas:
-        for key, value in delta.items():
-            step[key] = _more(key, step.get(key), value)
-    return step
+    """Return the step with the members of its deltas, each put together from all that was said of it."""
+    said: dict[str, list[Any]] = {}
+    for piece in (start, *deltas):
+        for key, value in piece.items():
+            said.setdefault(key, []).append(value)
+    return {key: _joined(key, values) for key, values in said.items()}
 
 
-def _more(key: str, old: Any, new: Any) -> Any:
-    if new is None:
-        return old
-    if isinstance(old, dict) and isinstance(new, dict):
-        return {**old, **new}
-    if isinstance(old, list) and isinstance(new, list):
-        return [*old, *new]
-    return old + new if key == "result" and isinstance(old, str) and isinstance(new, str) else new
+def _joined(key: str, values: Sequence[Any]) -> Any:
+    """Return what arrays, objects and the text of a result grow to, else the last value; null says nothing."""
+    given = [value for value in values if value is not None]
+    if all(isinstance(value, dict) for value in given):
+        return {name: item for value in given for name, item in value.items()} if given else None
+    if all(isinstance(value, list) for value in given):
+        return [item for value in given for item in value]
+    return "".join(given) if key == "result" and all(isinstance(value, str) for value in given) else given[-1]

@@ -90,7 +90,7 @@ class _Hop:
     def take_start(self, event: dict[str, Any], path: str) -> None:
         """Steps are numbered one after the other; a gap would be a step that was lost."""
         index = event.get("index")
-        if not isinstance(index, int) or (self.steps and index != max(self.steps) + 1):
+        if not isinstance(index, int) or (self.steps and index != next(reversed(self.steps)) + 1):
             refuse("malformed_envelope", f"{path}/index", "out_of_order", "the index after that of the step before")
         place = f"/steps/{self.offset + len(self.steps)}"
         self.steps[index] = StepAssembly(place, as_object(event.get("step"), f"{path}/step"))

@@ -12,8 +12,9 @@ Out: `{"role": "tool", "tool_call_id", "content": "<json>"}`, and for the deprec
 
 from adapters.envelopes.openai_chat.definitions import render
 from adapters.envelopes.openai_chat.finish_reasons import FINISH_REASONS
+from adapters.envelopes.openai_chat.offering import forms, found, offer
 from adapters.envelopes.openai_chat.reading import SURFACE, read
 from adapters.envelopes.openai_chat.streaming import read_stream
 from adapters.envelopes.openai_chat.writing import write
 
-__all__ = ["FINISH_REASONS", "SURFACE", "read", "read_stream", "render", "write"]
+__all__ = ["FINISH_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "write"]

@@ -14,7 +14,7 @@ Out: the output items, then `{"type": "function_call_output" | "custom_tool_call
 
 from adapters.envelopes.openai_responses.definitions import render
 from adapters.envelopes.openai_responses.endings import ERROR_CODES, INCOMPLETE_REASONS, STATUSES
-from adapters.envelopes.openai_responses.offering import form, found, offer
+from adapters.envelopes.openai_responses.offering import forms, found, offer
 from adapters.envelopes.openai_responses.reading import SURFACE, read
 from adapters.envelopes.openai_responses.streaming import read_stream
 from adapters.envelopes.openai_responses.writing import write
@@ -24,7 +24,7 @@ __all__ = [
     "INCOMPLETE_REASONS",
     "STATUSES",
     "SURFACE",
-    "form",
+    "forms",
     "found",
     "offer",
     "read",

@@ -19,6 +19,7 @@ def hosted_call(item: dict[str, Any]) -> HostedCall:
         tool=identity(_word(item, "namespace"), _word(item, "name")),
         failed=True if item.get("error") is not None else _ENDED.get(_word(item, "status")),
         approved_under=word_or_none(item.get("approval_request_id")),
+        asks=item["type"] == "mcp_call",
     )
 
 

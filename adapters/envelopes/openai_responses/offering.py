@@ -23,9 +23,9 @@ def found(definitions: Sequence[ToolDefinition]) -> Findings:
     return Findings({"tools": [render(each) for each in definitions]})
 
 
-def form(schema: Mapping[str, Any]) -> StrictForm | Inexpressible:
-    """Return the schema as the provider holds a model to it, or why it cannot."""
-    return openai.form(schema)
+def forms(schemas: Sequence[Mapping[str, Any]]) -> list[StrictForm | Inexpressible]:
+    """Return each schema as the provider holds a model to it, or why it cannot."""
+    return list(map(openai.form, schemas))
 
 
 def _search(ours: ToolDefinition | None, *, provider: bool) -> list[dict[str, Any]]:
@@ -43,6 +43,6 @@ def _server(hosted: HostedTools) -> dict[str, Any]:
         "type": "mcp",
         "server_label": hosted.label,
         "server_url": hosted.url,
-        "allowed_tools": list(hosted.tools),
-        "require_approval": "always" if hosted.asks else "never",
+        "allowed_tools": [*hosted.reads, *hosted.writes],
+        "require_approval": "always",
     }

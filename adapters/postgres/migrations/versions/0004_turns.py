@@ -13,6 +13,8 @@ depends_on = None
 
 TABLES = """
 ALTER TABLE operations ADD COLUMN after TEXT[];
+ALTER TABLE calls ADD COLUMN hosted BOOLEAN DEFAULT false NOT NULL;
+CREATE INDEX hosted_approvals ON calls (tenant, md5(call_id)) WHERE hosted;
 
 CREATE TABLE hosted_calls (
     tenant TEXT NOT NULL,
@@ -57,4 +59,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("DROP TABLE discoveries, hosted_calls; ALTER TABLE operations DROP COLUMN after")
+    op.execute(
+        "DROP TABLE discoveries, hosted_calls; DROP INDEX hosted_approvals; "
+        "ALTER TABLE calls DROP COLUMN hosted; ALTER TABLE operations DROP COLUMN after"
+    )
