@@ -49,6 +49,22 @@ class Packages:
             "gemini-interactions": gemini,
         }
 
+    async def streamed(self, surface: str, question: str, tools: list[Any]) -> Any:
+        """The raw stream of a response that asks for the order."""
+        package, messages = self.of[surface], [{"role": "user", "content": question}]
+        asked: dict[str, Any] = {"model": "orders", "tools": tools, "stream": True}
+        match surface:
+            case "anthropic-messages":
+                return await package.messages.create(max_tokens=1024, messages=messages, **asked)
+            case "openai-chat":
+                return await package.chat.completions.create(messages=messages, **asked)
+            case "openai-responses":
+                return await package.responses.create(input=question, **asked)
+            case "gemini-interactions":
+                return await package.interactions.create(input=question, **asked)
+        config = {"tools": [{"functionDeclarations": tools}]}
+        return await package.models.generate_content_stream(model="orders", contents=question, config=config)
+
 
 async def converse(loop: ModuleType, model: Packages, door: Client, question: str, name: str) -> str:
     """What a loop of `examples` comes back with."""
@@ -103,6 +119,17 @@ async def test_a_loop_goes_on_after_the_provider_has_paused(onceward: Onceward, 
     question = f"What can be refunded of order {order_id}?"
     last_words = await converse(anthropic_messages, model, door, question, "paused-orders")
     assert last_words == f"12,000 KRW of order {order_id} can be refunded."
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.SURFACE)
+async def test_a_stream_of_a_package_is_handed_in_as_its_events(
+    onceward: Onceward, model: Packages, door: Client, loop: ModuleType
+) -> None:
+    order_id = await onceward.provider.add_order()
+    tools = await door.tools(loop.SURFACE)
+    stream = await model.streamed(loop.SURFACE, f"What can be refunded of order {order_id}?", tools)
+    turn = await door.until_complete(loop.SURFACE, events=[event async for event in stream])
+    assert [(result.status, result.data["refundable"]) for result in turn.results] == [("succeeded", 12000)]
 
 
 async def test_the_client_reads_an_operation_until_its_receipt(onceward: Onceward, door: Client) -> None:
