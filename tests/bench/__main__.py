@@ -3,14 +3,17 @@
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from tests.bench import gate, machine, picture, report
+from tests.bench import gate, machine, picture, report, turn
 from tests.bench.measuring import Contest, Verdict, exit_code, measure
 
-CONTESTS: Final[Mapping[str, Callable[[], Contest]]] = MappingProxyType({"gate": gate.contest})
+CONTESTS: Final[Mapping[str, Callable[[], AbstractContextManager[Contest]]]] = MappingProxyType(
+    {"turn": turn.contest, "gate": lambda: nullcontext(gate.contest())}
+)
 """By name; each is a page of figures of its own."""
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "bench"
@@ -25,7 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = sorted(set(chosen.contests) - CONTESTS.keys())
     if unknown:
         parser.error(f"there is no contest {', '.join(unknown)}")
-    verdicts = [verdict for name in chosen.contests or CONTESTS for verdict in _run(CONTESTS[name](), chosen.into)]
+    verdicts: list[Verdict] = []
+    for name in chosen.contests or CONTESTS:
+        with CONTESTS[name]() as contest:
+            verdicts += _run(contest, chosen.into)
     print("", *verdicts, sep="\n")
     return exit_code(verdicts)
 
