@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from tests.workflows.script import DONE, GO, UNCERTAIN, WAIT, Script, broken
-from workflows.messages import Ending, Judgement, Report, Step
+from tests.workflows.turns import Script as TurnScript
+from tests.workflows.turns import refs, turn
+from workflows.messages import Ending, Followed, Judgement, Report, Step, TurnRef
 
 LOOK = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=30.0)
 REVIEW = Report(Step.RECONCILE, "reconciliation_pending", pause_seconds=3600.0, needs_person=True)
@@ -47,6 +49,20 @@ LIVES: dict[str, Callable[[], Script]] = {
         reconcile=[LOOK, Report(Step.SEND_AGAIN, "batch_goes_on")],
     ),
 }
+
+Life = tuple[Callable[[], TurnScript], Callable[[], TurnRef]]
+
+TURNS: dict[str, Life] = {
+    "turn-of-writes": (TurnScript, lambda: turn(writes=refs("a", "b"))),
+    "turn-with-reads": (TurnScript, lambda: turn(refs("r", "s"), refs("a"))),
+    "turn-one-by-one": (lambda: TurnScript(refused=["r"]), lambda: turn(refs("r", "s"), refs("a"), one_by_one=True)),
+    "turn-after-a-refusal": (lambda: TurnScript(refused=["a", "b"]), lambda: turn(writes=refs("a", "b"))),
+    "turn-whose-reads-do-not-end": (
+        lambda: TurnScript(followed=[Followed()]),
+        lambda: turn(refs("r"), refs("a")),
+    ),
+}
+"""The same for the workflow that keeps the order of a turn."""
 
 NUDGED = frozenset({"approved-by-nudge", "canceled-while-waiting"})
 """Lives in which the wait for a person is ended by a signal instead of by time."""

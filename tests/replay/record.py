@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from temporalio.client import WorkflowHistory
 from temporalio.testing import WorkflowEnvironment
 
-from tests.replay.lives import LIVES, NUDGED
+from tests.replay.lives import LIVES, NUDGED, TURNS
+from tests.workflows import turns
 from tests.workflows.conftest import TEST_SERVER, make_search_attributes
 from tests.workflows.running import running
 from workflows import contracts
@@ -29,10 +31,17 @@ async def record(release: str) -> None:
                     await script.reached("validate")
                     await handle.signal(contracts.NUDGE)
                 await handle.result()
-                history = await handle.fetch_history()
-                stored = json.dumps(_impersonal(history.to_json_dict()), indent=1, sort_keys=True)
-                (folder / f"{name}.json").write_text(stored + "\n", encoding="utf-8")
-                print(f"{folder / name}.json: {len(history.events)} events")
+                _store(folder / f"{name}.json", await handle.fetch_history())
+        for name, (acting, ref) in TURNS.items():
+            async with turns.running(environment, acting(), ref()) as turn:
+                await turn.result()
+                _store(folder / f"{name}.json", await turn.fetch_history())
+
+
+def _store(file: Path, history: WorkflowHistory) -> None:
+    stored = json.dumps(_impersonal(history.to_json_dict()), indent=1, sort_keys=True)
+    file.write_text(stored + "\n", encoding="utf-8")
+    print(f"{file}: {len(history.events)} events")
 
 
 def _impersonal(value: Any) -> Any:

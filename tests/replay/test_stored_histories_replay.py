@@ -7,10 +7,11 @@ from temporalio import workflow
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 
-from tests.replay.lives import LIVES
+from tests.replay.lives import LIVES, TURNS
 from tests.replay.record import HISTORIES
 from workflows import contracts
 from workflows.execute_operation import ExecuteOperation
+from workflows.execute_turn import ExecuteTurn
 from workflows.messages import Ending, OperationRef
 
 STORED = sorted(HISTORIES.glob("*/*.json"))
@@ -22,7 +23,7 @@ def history(path: Path) -> WorkflowHistory:
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
 async def test_a_stored_history_replays(path: Path) -> None:
-    await Replayer(workflows=[ExecuteOperation]).replay_workflow(history(path))
+    await Replayer(workflows=[ExecuteOperation, ExecuteTurn]).replay_workflow(history(path))
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -31,11 +32,11 @@ async def test_a_stored_history_replays_up_to_wherever_a_new_worker_may_take_it_
     for number, event in enumerate(whole.events, 1):
         if event.HasField("workflow_task_started_event_attributes"):
             so_far = WorkflowHistory(whole.workflow_id, whole.events[:number])
-            await Replayer(workflows=[ExecuteOperation]).replay_workflow(so_far)
+            await Replayer(workflows=[ExecuteOperation, ExecuteTurn]).replay_workflow(so_far)
 
 
 def test_every_release_has_stored_every_life_that_it_knew() -> None:
-    assert {path.stem for path in STORED if path.parent.name == "0.1"} == LIVES.keys()
+    assert {path.stem for path in STORED if path.parent.name == "0.1"} == LIVES.keys() | TURNS.keys()
 
 
 @workflow.defn(name=contracts.EXECUTE_OPERATION, sandboxed=False)
