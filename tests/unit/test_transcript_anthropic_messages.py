@@ -165,6 +165,7 @@ UNSOUND: dict[str, tuple[list[Any], str, str]] = {
     "an empty text beside a call": ([assistant(text(""), call()), user(result())], "empty_text", "/0/content/0/text"),
     "a text that is null": ([user(text(None))], "null_content", "/0/content/0/text"),
     "blanks and nothing else": ([user(text(" "), text("\n"))], "empty_text", "/0/content"),
+    "a blank string": ([{"role": "user", "content": " "}], "empty_text", "/0/content"),
     "content that is null": ([{"role": "user", "content": None}], "null_content", "/0/content"),
     "an empty string": ([{"role": "user", "content": ""}], "empty_content", "/0/content"),
     "an empty message of the user": ([{"role": "user", "content": []}], "empty_content", "/0/content"),

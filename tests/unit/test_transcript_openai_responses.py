@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from adapters.envelopes.transcript import TranscriptRefused, require_sound
-from adapters.envelopes.transcript.openai_responses import LONGEST_ID, PAIRS, Pair
+from adapters.envelopes.transcript.openai_responses import LONGEST_ID
 
 SURFACE = "openai-responses"
 
@@ -44,13 +44,21 @@ def response(item_id: Any = "mcpr_1", approve: Any = True) -> Item:
     return {"type": "mcp_approval_response", "approval_request_id": item_id, "approve": approve}
 
 
-def asked(pair: Pair) -> Item:
-    return {"type": pair.call, pair.asked: "id_1", "execution": "client"}
-
-
-def answered(pair: Pair) -> Item:
-    return {"type": pair.result, pair.answered: "id_1", **({pair.content: "x"} if pair.content else {})}
-
+PAIRS: list[tuple[Item, Item]] = [
+    (call(kind=asked), {"type": answered, "call_id": "call_1", **told})
+    for asked, answered, told in (
+        ("function_call", "function_call_output", {"output": "22"}),
+        ("custom_tool_call", "custom_tool_call_output", {"output": "22"}),
+        ("computer_call", "computer_call_output", {"output": {"type": "computer_screenshot"}}),
+        ("shell_call", "shell_call_output", {"output": []}),
+        ("apply_patch_call", "apply_patch_call_output", {"status": "completed"}),
+        ("tool_search_call", "tool_search_output", {"tools": []}),
+    )
+]
+PAIRS += [
+    (call(kind="local_shell_call"), {"type": "local_shell_call_output", "id": "call_1", "output": "{}"}),
+    (request("mcpr_1"), response("mcpr_1")),
+]
 
 SERVER_SEARCH = [
     {"type": "tool_search_call", "execution": "server", "call_id": None, "arguments": {}},
@@ -122,6 +130,16 @@ UNSOUND: dict[str, tuple[list[Any], str, str]] = {
     ),
     "an output that is null": ([call(), output(value=None)], "null_content", "/1/output"),
     "an output that is an object": ([call(), output(value={"t": 22})], "malformed_item", "/1/output"),
+    "a client's search that says nothing": (
+        [call(kind="tool_search_call"), {"type": "tool_search_output", "call_id": "call_1", "tools": None}],
+        "null_content",
+        "/1/tools",
+    ),
+    "a shell's output that is null": (
+        [call(kind="shell_call"), output(kind="shell_call_output", value=None)],
+        "null_content",
+        "/1/output",
+    ),
     "a message without content": ([{"type": "message", "role": "user"}], "null_content", "/0/content"),
     "a short message without content": ([user(None)], "null_content", "/0/content"),
     "a client's search without its output": (
@@ -145,10 +163,10 @@ def test_what_the_api_refuses_is_refused_with_its_place(items: list[Any], code: 
     assert (refused.value.code, refused.value.path) == (code, path)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.call)
-def test_each_kind_of_call_wants_the_output_of_its_kind(pair: Pair) -> None:
-    require_sound(SURFACE, [asked(pair), answered(pair)])
-    for items, code in (([asked(pair)], "unanswered_call"), ([answered(pair)], "unasked_result")):
+@pytest.mark.parametrize(("asked", "answered"), PAIRS, ids=[asked["type"] for asked, _ in PAIRS])
+def test_each_kind_of_call_wants_the_output_of_its_kind(asked: Item, answered: Item) -> None:
+    require_sound(SURFACE, [asked, answered])
+    for items, code in (([asked], "unanswered_call"), ([answered], "unasked_result")):
         with pytest.raises(TranscriptRefused) as refused:
             require_sound(SURFACE, items)
         assert refused.value.code == code

@@ -61,13 +61,19 @@ def _message(path: str, message: dict[str, Any], *, last: bool) -> _Message:
     # "all messages must have non-empty content except for the optional final assistant message", says the API.
     if content in ("", []) and not (last and role == "assistant"):
         refuse("empty_content", place, "at least one block")
-    if isinstance(content, str):
-        return _Message(role, path, [(place, {"type": "text", "text": content})] if content else [])
-    blocks = as_objects(content, place)
-    for spot, block in blocks:
-        _require_block(spot, block)
+    blocks = _blocks(content, place)
     _require_words(place, [block for _, block in blocks])
     return _Message(role, path, blocks)
+
+
+def _blocks(content: Any, path: str) -> list[_Block]:
+    """A string is one block of text, if there is anything in it."""
+    if isinstance(content, str):
+        return [(path, {"type": "text", "text": content})] if content else []
+    blocks = as_objects(content, path)
+    for place, block in blocks:
+        _require_block(place, block)
+    return blocks
 
 
 def _require_block(path: str, block: dict[str, Any]) -> None:
