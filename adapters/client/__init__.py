@@ -8,8 +8,8 @@
         conversation += turn.append
 """
 
-from .answers import Cancellation, Operation, Result, Turn
+from .answers import Cancellation, Offer, Operation, Result, Turn
 from .door import Onceward, WaitFor
 from .errors import OncewardError
 
-__all__ = ["Cancellation", "Onceward", "OncewardError", "Operation", "Result", "Turn", "WaitFor"]
+__all__ = ["Cancellation", "Offer", "Onceward", "OncewardError", "Operation", "Result", "Turn", "WaitFor"]

@@ -71,6 +71,19 @@ class Cancellation:
     operation: Operation
 
 
+@dataclass(frozen=True)
+class Offer:
+    """What a request to the model may list: `tools`, and what else it must have (`request`, by the member's name)."""
+
+    tools: list[dict[str, Any]]
+    request: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+def offer_from(body: Mapping[str, Any]) -> Offer:
+    """Read the answer of `GET /v1/tools`."""
+    return Offer(list(body["tools"]), dict(body.get("request", {})))
+
+
 def turn_from(body: Mapping[str, Any]) -> Turn:
     """Read the answer of `POST /v1/turns`."""
     results = tuple(_result(each) for each in body["results"])

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from .answers import Cancellation, Operation, Turn, cancellation_from, operation_from, turn_from
+from .answers import Cancellation, Offer, Operation, Turn, cancellation_from, offer_from, operation_from, turn_from
 from .errors import OncewardError, refused, unexpected, unreachable
 from .provided import delivered, written
 
@@ -132,7 +132,18 @@ class Onceward:
 
     async def tools(self, surface: str) -> list[dict[str, Any]]:
         """The tools that may be offered to the model for this caller, in the surface's own form."""
-        return await self._ask("GET", "/v1/tools", lambda body: list(body["tools"]), params={"surface": surface})
+        return (await self.offer(surface)).tools
+
+    async def offer(self, surface: str, *, search: Literal["ours", "provider"] = "ours") -> Offer:
+        """All that a request may list for this caller; `search` says who finds the tools that are deferred."""
+        return await self._ask("GET", "/v1/tools", offer_from, params={"surface": surface, "search": search})
+
+    async def shortlist(
+        self, surface: str, query: str, *, limit: int = 5, conversation: str = ""
+    ) -> list[dict[str, Any]]:
+        """The few tools that fit what the user wants, the best first; from now on the conversation may call them."""
+        asked = {"surface": surface, "query": query, "limit": limit, "conversation": conversation}
+        return (await self._ask("GET", "/v1/tools", offer_from, params=asked)).tools
 
     async def _ask(
         self, method: str, path: str, read: Callable[[Mapping[str, Any]], T], *, seconds: float = 0.0, **request: Any

@@ -194,6 +194,20 @@ async def test_tools_come_in_the_form_of_the_surface() -> None:
     assert door.asked[0].url.params["surface"] == "openai-chat"
 
 
+async def test_an_offer_tells_what_else_the_request_must_have() -> None:
+    door = Door({"surface": "anthropic-messages", "tools": [], "request": {"mcp_servers": [{"name": "wiki"}]}})
+    offer = await client(door).offer("anthropic-messages", search="provider")
+    assert (offer.tools, offer.request) == ([], {"mcp_servers": [{"name": "wiki"}]})
+    assert dict(door.asked[0].url.params) == {"surface": "anthropic-messages", "search": "provider"}
+
+
+async def test_a_shortlist_is_asked_for_in_the_conversation_that_will_use_it() -> None:
+    door = Door({"surface": "openai-chat", "tools": [{"type": "function"}], "request": {}})
+    assert await client(door).shortlist("openai-chat", "환율", limit=3, conversation="talk-1") == [{"type": "function"}]
+    asked = dict(door.asked[0].url.params)
+    assert (asked["query"], asked["limit"], asked["conversation"]) == ("환율", "3", "talk-1")
+
+
 # -- errors
 
 
