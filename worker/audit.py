@@ -26,6 +26,14 @@ POISON = (
     "console: it says no more than to look again. What an event tells, tell by hand whoever waits for it.",
 )
 
+NOT_OURS = (
+    "It was the provider's own doing. Each is told by its surface, the tool and the id that the call has in the",
+    "provider's response, the newest first. Nothing here can undo it or takes it off this list: look on the server",
+    "that the tool is on, and see what the agent offers its provider and how.",
+)
+
+WHAT_OTHERS_DID = {"hosted_calls_not_allowed": "a provider ran what it was not allowed to"}
+
 UNITS = ((24 * 3600, "d"), (3600, "h"), (60, "min"))
 
 
@@ -44,11 +52,14 @@ class Audit:
 
     @property
     def sentence(self) -> str:
-        """The verdict."""
-        if self.broken:
-            return f"verify: BROKEN: {', '.join(f'{_words(each.name)} ({each.broken})' for each in self.broken)}"
+        """The verdict; what others have done breaks it too, and is told apart from what we have."""
+        ours = ", ".join(f"{_words(each.name)} ({each.broken})" for each in self.broken if not each.elsewhere)
+        theirs = ", ".join(f"{WHAT_OTHERS_DID[each.name]} ({each.broken})" for each in self.broken if each.elsewhere)
+        if ours:
+            return f"verify: BROKEN: {ours}{f'; {theirs}' if theirs else ''}"
         in_review = self.backlog.states[State.MANUAL_REVIEW].waiting.number
-        return f"verify: sound, {self.operations} operations, {in_review} in manual review"
+        sound = f"sound, {self.operations} operations, {in_review} in manual review"
+        return f"verify: NOT OUR DOING: {theirs}; our own rows are {sound}" if theirs else f"verify: {sound}"
 
     @property
     def exit_code(self) -> int:
@@ -59,6 +70,8 @@ class Audit:
         """For a person; the verdict is the last one."""
         yield "What must hold"
         yield from (_invariant(each) for each in self.invariants)
+        if any(each.elsewhere for each in self.broken):
+            yield from (f"{'':10}{words}" for words in NOT_OURS)
         yield "Under way"
         yield from (_open(state, found) for state, found in self.backlog.states.items())
         yield _line("questions to people", _waiting(self.backlog.pending))
@@ -110,7 +123,7 @@ def _invariant(measured: Measured) -> str:
 
 def _figures(measured: Measured) -> dict[str, Any]:
     spread = None if measured.spread is None else measured.spread._asdict()
-    return {**asdict(measured), "spread": spread, "holds": measured.holds}
+    return {**asdict(measured), "spread": spread, "holds": measured.holds, "elsewhere": measured.elsewhere}
 
 
 def _open(state: State, found: Open) -> str:

@@ -1,7 +1,8 @@
 """The invariants, each as one query over all tenants.
 
 `EACH_ONE` are groups of rows that must count to one: an operation of the group and the group's number. `NONE` are rows
-that must not be: the operation that each belongs to. Every query is one statement, so it speaks of one moment.
+that must not be: the operation that each belongs to. `NONE_ELSEWHERE` are rows that must not be either and tell of what
+others did: who did it, and their own id of it. Every query is one statement, so it speaks of one moment.
 """
 
 from collections.abc import Mapping
@@ -200,6 +201,30 @@ WHERE (ended_at IS NOT NULL) <> (state = ANY(:ends))
 """
 """Operations in an end without its time, and such with a time that are open: both would be looked after wrongly."""
 
+EFFECTS_OUT_OF_TURN: Final = """
+SELECT DISTINCT later.operation_id AS about
+FROM operations AS later
+CROSS JOIN LATERAL unnest(later.after) AS named (operation_id)
+JOIN operations AS earlier ON earlier.operation_id = named.operation_id AND earlier.writes
+WHERE EXISTS (
+    SELECT FROM handler_calls AS made
+    WHERE made.operation_id = later.operation_id
+    AND (earlier.state <> :succeeded OR made.began_at < earlier.ended_at)
+    UNION ALL
+    SELECT FROM claims AS made
+    WHERE made.operation_id = later.operation_id AND made.outcome = 'applied' AND earlier.state <> :succeeded
+)
+"""
+"""Writes that were made, or handed to a tool, before each write that is before them in their turn had succeeded."""
+
+HOSTED_CALLS_NOT_ALLOWED: Final = """
+SELECT surface || ' ' || left(regexp_replace(tool || ' ' || item_id, '[^ -~]', '?', 'g'), 200) AS about
+FROM hosted_calls
+WHERE code IS NOT NULL
+ORDER BY at DESC
+"""
+"""What providers have run themselves without having been allowed to; names and ids are theirs, so made fit to print."""
+
 EACH_ONE: Final[Mapping[str, str]] = {
     "effects_per_operation_and_item": EFFECTS_PER_OPERATION_AND_ITEM,
     "operations_per_receipt": OPERATIONS_PER_RECEIPT,
@@ -217,4 +242,9 @@ NONE: Final[Mapping[str, str]] = {
     "ends_without_ground": ENDS_WITHOUT_GROUND,
     "approvals_without_their_votes": APPROVALS_WITHOUT_THEIR_VOTES,
     "half_ended_operations": HALF_ENDED_OPERATIONS,
+    "effects_out_of_turn": EFFECTS_OUT_OF_TURN,
+}
+
+NONE_ELSEWHERE: Final[Mapping[str, str]] = {
+    "hosted_calls_not_allowed": HOSTED_CALLS_NOT_ALLOWED,
 }

@@ -10,13 +10,13 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.engine import Database
-from adapters.postgres.invariant_queries import EACH_ONE, NONE
+from adapters.postgres.invariant_queries import EACH_ONE, NONE, NONE_ELSEWHERE
 from adapters.postgres.snapshot import snapshot
 from workflows.domain.effect import ABANDONED
 from workflows.domain.errors import Canceled
 from workflows.domain.lifecycle import ENDS, State
 
-NAMES: Final = (*EACH_ONE, *NONE)
+NAMES: Final = (*EACH_ONE, *NONE, *NONE_ELSEWHERE)
 """In the order in which they are told. They are stable: labels of a metric bear them."""
 
 NUMBERS = """
@@ -52,7 +52,7 @@ class Measured:
 
     `spread` is that of the groups which must all count to one, and `groups` their number; None and 0 for an invariant
     that nothing may be found of. `broken` counts the groups or the rows that break it, `examples` names operations of
-    the first few.
+    the first few; where others have broken it, who did and what.
     """
 
     name: str
@@ -65,6 +65,11 @@ class Measured:
     def holds(self) -> bool:
         """Whether nothing breaks it."""
         return self.broken == 0
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it is for others to keep: our rows only tell that they have not."""
+        return self.name in NONE_ELSEWHERE
 
 
 class PostgresInvariants:
@@ -106,8 +111,8 @@ class PostgresInvariants:
 
 
 async def _measured(connection: AsyncConnection, name: str) -> Measured:
-    if name in NONE:
-        broken, examples = await _row(connection, VIOLATIONS.format(NONE[name]))
+    if name not in EACH_ONE:
+        broken, examples = await _row(connection, VIOLATIONS.format(NONE.get(name) or NONE_ELSEWHERE[name]))
         return Measured(name, broken, tuple(examples or ()))
     least, most, groups, broken, examples = await _row(connection, NUMBERS.format(EACH_ONE[name]))
     return Measured(name, broken, tuple(examples or ()), Spread(int(least), int(most)), groups)

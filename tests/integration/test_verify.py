@@ -31,6 +31,8 @@ from workflows.domain.resolution import Finding, Resolution
 
 PATIENCE_SECONDS = 60
 
+BEHIND = f"UPDATE operations SET after = ARRAY['op_2'] WHERE operation_id = '{OPERATION}'"
+
 Plant = Callable[[Books], Awaitable[None]]
 
 
@@ -232,6 +234,27 @@ async def time_without_an_end(books: Books) -> None:
     await books.change("UPDATE operations SET ended_at = now()")
 
 
+async def effect_after_a_write_that_failed(books: Books) -> None:
+    await books.operation("op_2", "failed_terminal", code="quote_changed")
+    await books.ended_well_told("op_2")
+    await books.change(BEHIND)
+
+
+async def effect_while_an_earlier_write_is_open(books: Books) -> None:
+    await books.operation("op_2", "unconfirmed")
+    await books.change("DELETE FROM handler_calls")
+    await books.change(BEHIND)
+
+
+async def call_before_an_earlier_write_had_ended(books: Books) -> None:
+    await books.refund("op_2")
+    await books.change(BEHIND)
+
+
+async def call_by_the_provider_that_nobody_allowed(books: Books) -> None:
+    await books.hosted_call(OPERATION, "hosted_call_not_approved")
+
+
 PLANTED: list[tuple[str, Plant]] = [
     ("effects_per_operation_and_item", same_effect_told_twice),
     ("operations_per_receipt", same_receipt),
@@ -255,6 +278,10 @@ PLANTED: list[tuple[str, Plant]] = [
     ("approvals_without_their_votes", granted_by_nobody),
     ("half_ended_operations", end_without_its_time),
     ("half_ended_operations", time_without_an_end),
+    ("effects_out_of_turn", effect_after_a_write_that_failed),
+    ("effects_out_of_turn", effect_while_an_earlier_write_is_open),
+    ("effects_out_of_turn", call_before_an_earlier_write_had_ended),
+    ("hosted_calls_not_allowed", call_by_the_provider_that_nobody_allowed),
 ]
 
 
@@ -270,7 +297,7 @@ async def test_what_is_broken_is_found_by_its_name_and_nothing_else_is(
     await plant(books)
     found = {each.name: each for each in await PostgresInvariants(database).all() if not each.holds}
     assert found.keys() == {name}
-    assert set(found[name].examples) <= {OPERATION, "op_2"}
+    assert {example.split()[-1] for example in found[name].examples} <= {OPERATION, "op_2"}
     assert len(found[name].examples) == found[name].broken == 1
 
 
@@ -305,6 +332,31 @@ async def test_a_read_that_a_late_worker_makes_again_was_refused_by_nobody(books
 async def test_items_of_one_operation_have_an_effect_each(books: Books, database: Database) -> None:
     await books.refund()
     await books.claim(item="I-2", idempotency_key="second", reference="rf-2")
+    assert await broken(database) == set()
+
+
+async def test_a_write_after_one_that_had_succeeded_and_a_read_that_had_failed_is_sound(
+    books: Books, database: Database
+) -> None:
+    await books.operation("op_2", "failed_terminal", writes=False)
+    await books.ended_well_told("op_2")
+    await books.refund("op_3")
+    await books.change("UPDATE operations SET ended_at = ended_at - interval '4 seconds' WHERE operation_id = 'op_3'")
+    await books.refund()
+    await books.change(f"UPDATE operations SET after = ARRAY['op_2', 'op_3'] WHERE operation_id = '{OPERATION}'")
+    assert await broken(database) == set()
+
+
+async def test_a_write_that_was_cut_off_and_never_made_is_sound(books: Books, database: Database) -> None:
+    for operation_id, code in ((OPERATION, "quote_changed"), ("op_2", "earlier_write_not_done")):
+        await books.operation(operation_id, "failed_terminal", code=code)
+        await books.ended_well_told(operation_id)
+    await books.change("UPDATE operations SET after = ARRAY['op_1'] WHERE operation_id = 'op_2'")
+    assert await broken(database) == set()
+
+
+async def test_what_a_provider_ran_with_leave_is_sound(books: Books, database: Database) -> None:
+    await books.hosted_call("mcp_1", None)
     assert await broken(database) == set()
 
 
@@ -406,6 +458,20 @@ async def test_what_is_broken_ends_it_with_one_and_is_named_in_the_last_line(boo
     ended = await verified(stack.dsn("onceward_worker"))
     assert ended.returncode == 1
     assert ended.stdout.splitlines()[-1] == "verify: BROKEN: handler calls after refusal (1)"
+
+
+async def test_what_a_provider_ran_unasked_ends_it_with_one_and_is_told_as_its_doing(
+    books: Books, stack: Stack
+) -> None:
+    await books.refund()
+    await books.hosted_call("mcp_\x1b[31m1", "hosted_call_not_allowed")
+    ended = await verified(stack.dsn("onceward_worker"))
+    assert ended.returncode == 1
+    assert ended.stdout.splitlines()[-1] == (
+        "verify: NOT OUR DOING: a provider ran what it was not allowed to (1); "
+        "our own rows are sound, 1 operations, 0 in manual review"
+    )
+    assert "1 broken: openai-responses wiki.replace_page mcp_?[31m1" in ended.stdout
 
 
 async def test_as_json_it_tells_the_same_to_a_program(books: Books, stack: Stack) -> None:

@@ -25,7 +25,7 @@ class Books:
 
     async def begin_anew(self) -> None:
         async with self._database.transaction() as connection:
-            await connection.execute(text("TRUNCATE operations CASCADE"))
+            await connection.execute(text("TRUNCATE operations, hosted_calls CASCADE"))
 
     async def refund(self, operation_id: str = OPERATION) -> None:
         """A refund in good order, from the question to the result."""
@@ -100,6 +100,13 @@ class Books:
 
     async def message(self, kind: str, operation_id: str = OPERATION, **more: Any) -> None:
         await self._add("outbox", operation_id, kind=kind, payload={}, **more)
+
+    async def hosted_call(self, item_id: str, code: str | None) -> None:
+        """One that a provider says it has run; `code` says what was wrong with it."""
+        words = {"tenant": "t", "request_id": "r", "surface": "openai-responses", "kind": "mcp_call", "server": "wiki"}
+        given = {"delivery_key": item_id, "item_id": item_id, "tool": "wiki.replace_page", "code": code, **words}
+        async with self._database.transaction() as connection:
+            await connection.execute(tables.hosted_calls.insert().values(**given))
 
     async def change(self, statement: str) -> None:
         """As the owner of the tables, whom nothing forbids anything."""

@@ -13,6 +13,8 @@ ONE_EACH = Measured("terminal_results_per_operation", 0, spread=Spread(1, 1), gr
 TWO_RESULTS = Measured("terminal_results_per_operation", 2, ("op_1", "op_2"), Spread(0, 2), 1200)
 NO_CALL = Measured("handler_calls_after_refusal", 0)
 ONE_CALL = Measured("handler_calls_after_refusal", 1, ("op_3",))
+NONE_THERE = Measured("hosted_calls_not_allowed", 0)
+TWO_THERE = Measured("hosted_calls_not_allowed", 2, ("openai-responses wiki.replace_page mcp_1",))
 
 NOTHING = {state: Open() for state in OPEN_STATES}
 POISONED = Held(17, "event", "op_4", "undeliverable", 3 * 24 * 3600.0)
@@ -51,6 +53,30 @@ def test_what_is_broken_is_named_in_the_verdict() -> None:
 
 def test_one_that_is_broken_breaks_it_beside_others_that_hold() -> None:
     assert audit(ONE_EACH, ONE_CALL).sentence == "verify: BROKEN: handler calls after refusal (1)"
+
+
+def test_what_a_provider_did_breaks_the_verdict_and_is_told_as_its_doing() -> None:
+    theirs = audit(ONE_EACH, TWO_THERE, states=in_review(3))
+    assert theirs.sentence == (
+        "verify: NOT OUR DOING: a provider ran what it was not allowed to (2); "
+        "our own rows are sound, 1234 operations, 3 in manual review"
+    )
+    assert theirs.exit_code == 1
+    told = said(theirs)
+    assert "hosted calls not allowed           2, 2 broken: openai-responses wiki.replace_page mcp_1" in told
+    assert "It was the provider's own doing" in told
+
+
+def test_what_a_provider_did_hides_nothing_that_is_broken_here() -> None:
+    assert audit(ONE_CALL, TWO_THERE).sentence == (
+        "verify: BROKEN: handler calls after refusal (1); a provider ran what it was not allowed to (2)"
+    )
+
+
+def test_as_long_as_no_provider_did_wrong_nobody_speaks_of_it() -> None:
+    well = audit(ONE_EACH, NONE_THERE)
+    assert (well.sentence, well.exit_code) == ("verify: sound, 1234 operations, 0 in manual review", 0)
+    assert "provider" not in said(well)
 
 
 def test_each_invariant_has_a_line_with_its_figures() -> None:
@@ -95,6 +121,7 @@ def test_as_json_it_tells_the_same() -> None:
         "spread": {"least": 0, "most": 2},
         "groups": 1200,
         "holds": False,
+        "elsewhere": False,
     }
     assert told["invariants"][1]["spread"] is None
     assert told["backlog"]["states"]["manual_review"]["waiting"] == {"number": 3, "oldest_seconds": 7200.0}
