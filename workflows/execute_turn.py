@@ -15,7 +15,7 @@ from temporalio.common import (
     WorkflowIDReusePolicy,
 )
 from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
-from temporalio.workflow import ParentClosePolicy
+from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 from workflows import contracts
 from workflows.messages import Ending, Followed, FollowOrder, OperationRef, TurnEnding, TurnRef
@@ -83,6 +83,7 @@ class ExecuteTurn:
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
                 # It goes on whatever becomes of its turn.
                 parent_close_policy=ParentClosePolicy.ABANDON,
+                cancellation_type=ChildWorkflowCancellationType.ABANDON,
                 search_attributes=self._attributes(place),
             )
         except (ChildWorkflowError, WorkflowAlreadyStartedError) as error:
@@ -126,5 +127,6 @@ class ExecuteTurn:
 
 
 def _raise_if_cancelled(error: BaseException) -> None:
-    if is_cancelled_exception(error):
+    """A wish that the turn stop ends it; that the workflow of one of its writes was cancelled does not."""
+    if is_cancelled_exception(error) and workflow.cancellation_reason() is not None:
         raise error

@@ -2,6 +2,9 @@
 
 import uuid
 
+import pytest
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import CancelledError
 from temporalio.testing import WorkflowEnvironment
 
 from tests.workflows.turns import Script, refs, running, turn
@@ -84,4 +87,33 @@ async def test_a_write_whose_workflow_is_ended_in_the_console_is_followed(short_
         await script.reached.wait()
         await short_histories.client.get_workflow_handle(first.operation_id).terminate()
         assert (await handle.result()).states == ["failed_terminal", "succeeded"]
+        assert script.of("follow") == ["a"]
+
+
+async def test_a_turn_that_is_canceled_in_the_console_leaves_its_write_alone(
+    short_histories: WorkflowEnvironment,
+) -> None:
+    [first] = refs("a")
+    script = Script(parked=["a"])
+    async with running(short_histories, script, turn(writes=[first])) as handle:
+        await script.reached.wait()
+        await handle.cancel()
+        with pytest.raises(WorkflowFailureError) as ended:
+            await handle.result()
+        assert isinstance(ended.value.cause, CancelledError)
+        script.parked.clear()
+        write = short_histories.client.get_workflow_handle_for(ExecuteOperation.run, first.operation_id)
+        await write.signal(ExecuteOperation.nudge)
+        assert await write.result() == Ending("succeeded")
+
+
+async def test_a_write_whose_workflow_is_canceled_in_the_console_is_followed(
+    short_histories: WorkflowEnvironment,
+) -> None:
+    first, second = refs("a", "b")
+    script = Script(parked=["a"], followed=[Followed(["succeeded"])])
+    async with running(short_histories, script, turn(writes=[first, second])) as handle:
+        await script.reached.wait()
+        await short_histories.client.get_workflow_handle(first.operation_id).cancel()
+        assert (await handle.result()).states == ["succeeded", "succeeded"]
         assert script.of("follow") == ["a"]
