@@ -69,6 +69,7 @@ class Onceward:
         events: Iterable[Any] | None = None,
         request_id: str | None = None,
         conversation: str | None = None,
+        output_limit: int | None = None,
         wait_seconds: float = TURN_SECONDS,
         wait_for: WaitFor = "progress",
     ) -> Turn:
@@ -78,10 +79,13 @@ class Onceward:
         in as all its `events` instead, in their order: those of the raw stream (`stream=True`), which a package's own
         conveniences replace by others. The same response may be handed in any number of times: each delivery finds the
         same operations. `request_id` names the response when it has no id of its own, `conversation` the conversation
-        that it belongs to: calls and corrections are counted within it. With `wait_for="progress"` the answer comes as
+        that it belongs to: calls and corrections are counted within it. `output_limit` is the `max_tokens` of the
+        request, by whatever name: a response that took them all may have been cut, and is refused. With `wait_for="progress"` the answer comes as
         soon as only people are waited for.
         """
-        delivery = _delivery(surface, response, events, request_id, conversation)
+        delivery = _delivery(
+            surface, response, events, request_id=request_id, conversation=conversation, output_limit=output_limit
+        )
         return await self._deliver(delivery, wait_seconds, wait_for)
 
     async def until_complete(
@@ -92,6 +96,7 @@ class Onceward:
         events: Iterable[Any] | None = None,
         request_id: str | None = None,
         conversation: str | None = None,
+        output_limit: int | None = None,
         patience_seconds: float = 3600.0,
     ) -> Turn:
         """Hand the same response in again until every result is final, or patience ends.
@@ -99,7 +104,9 @@ class Onceward:
         People and outages are waited for alike. When patience ends, the last answer comes back with `complete` False,
         and the loop may go on later with the same response; nothing is lost and nothing is done twice.
         """
-        delivery = _delivery(surface, response, events, request_id, conversation)
+        delivery = _delivery(
+            surface, response, events, request_id=request_id, conversation=conversation, output_limit=output_limit
+        )
         ends, pause = self._clock() + patience_seconds, FIRST_PAUSE_SECONDS
         while True:
             left = max(0.0, ends - self._clock())
@@ -159,10 +166,7 @@ class Onceward:
         return _read(answer, read)
 
 
-def _delivery(
-    surface: str, response: Any, events: Iterable[Any] | None, request_id: str | None, conversation: str | None
-) -> dict[str, Any]:
-    named = {"request_id": request_id, "conversation": conversation}
+def _delivery(surface: str, response: Any, events: Iterable[Any] | None, **named: Any) -> dict[str, Any]:
     given = {name: value for name, value in named.items() if value is not None}
     return {"surface": surface, **delivered(response, events), **given}
 

@@ -58,13 +58,22 @@ class HostedCall:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """Tokens that the response took, thinking included, and the most that it was allowed where it repeats that."""
+
+    tokens: int | None = None
+    allowed: int | None = None
+
+
+@dataclass(frozen=True)
 class ReadTurn:
     """One response of a model, read.
 
     `request_id` is the response's own id. `echo` is what the conversation must hold before the answers: the
     assistant's message with every block as it came, signatures and unknown keys included. `hosted` is what the
     provider did itself, `found` the names of the tools that its own tool search has brought up. `paused`: the
-    provider has stopped in the middle of its own work and goes on once it has the echo; nothing is run.
+    provider has stopped in the middle of its own work and goes on once it has the echo; nothing is run. `spent` is what
+    it took: a response that took all that it was allowed may have been cut, whatever its stop signal says.
     """
 
     surface: str
@@ -74,6 +83,7 @@ class ReadTurn:
     hosted: tuple[HostedCall, ...] = ()
     found: frozenset[str] = frozenset()
     paused: bool = False
+    spent: Spent = Spent()
 
 
 @dataclass(frozen=True)

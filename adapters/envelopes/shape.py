@@ -68,6 +68,16 @@ def word_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def count_or_none(value: Any) -> int | None:
+    """Return `value` if it is a number of things, else nothing."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def member(value: Any, name: str) -> Any:
+    """Return the member of an object, nothing where there is no object or no such member."""
+    return value.get(name) if isinstance(value, dict) else None
+
+
 def require_one_of(value: Any, allowed: Sequence[Any], path: str) -> None:
     """Refuse an envelope of another kind.
 

@@ -39,6 +39,11 @@ class TurnBody(BaseModel):
     events: list[Any] | None = Field(
         None, min_length=1, description="In place of `response`: every event of its stream, in order, each as JSON."
     )
+    output_limit: int | None = Field(
+        None,
+        ge=1,
+        description="The most output tokens that the request allowed: a response that took them all may have been cut.",
+    )
     request_id: str | None = Field(
         None, min_length=1, max_length=200, description="Names this model response; default: the response's own id."
     )
@@ -89,6 +94,7 @@ class Doors:
             surface=body.surface,
             response=body.response,
             events=body.events,
+            output_limit=body.output_limit,
             request_id=body.request_id,
             wait_seconds=float(body.wait_seconds),
             wait_for_people=body.wait_for == "end",

@@ -18,7 +18,7 @@ from adapters.intake.surfaces import envelope_of
 from adapters.intake.turn_order import started, turn_ref
 from adapters.intake.watch import Watch
 from workflows.domain.catalog import Catalog
-from workflows.domain.errors import ResponseRefused
+from workflows.domain.errors import Detail, ResponseRefused
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallResult
@@ -37,13 +37,15 @@ SHORTEST_START = 1.0
 class TurnOrder:
     """What a caller hands in. `response` is the provider's own JSON; `request_id` overrides the response's id.
 
-    `events` are those of the response's stream, in its place. `conversation` names what belongs together for counting
+    `events` are those of the response's stream, in its place. `output_limit` is the number of tokens that the request
+    allowed. `conversation` names what belongs together for counting
     corrections; by default all that a user's agent asks. `wait_seconds` is the caller's patience. With
     `wait_for_people` False an operation that waits for a person is answered at once.
     """
 
     surface: str
     response: Any = None
+    output_limit: int | None = None
     events: Sequence[Any] | None = None
     request_id: str | None = None
     wait_seconds: float = 10.0
@@ -149,6 +151,7 @@ class Turns:
         if not request_id:
             raise ResponseRefused("missing_request_id")
         _require_bounds(request_id, read)
+        _require_not_at_the_limit(read, order.output_limit)
         found = self._offers.named(read.found)
         calls = [
             judge(each, position, principal, self._catalog, self._offers.meant(order.surface, each), known | found)
@@ -219,6 +222,13 @@ def _require_bounds(request_id: str, read: ReadTurn) -> None:
     ids = (request_id, *(each.call_id for each in read.proposals), *(each.item_id for each in read.hosted))
     if max(map(len, ids)) > LONGEST_ID:
         raise ResponseRefused("id_too_long")
+
+
+def _require_not_at_the_limit(read: ReadTurn, told: int | None) -> None:
+    """Some servers end a call that the limit cut off as if it were whole, and its text may still parse."""
+    limit = read.spent.allowed if told is None else told
+    if read.proposals and limit is not None and read.spent.tokens is not None and read.spent.tokens >= limit:
+        raise ResponseRefused("incomplete_response", [Detail("", "at_the_limit", "fewer tokens than were allowed")])
 
 
 def _duplicates(registered: Sequence[Registered]) -> dict[str, str]:

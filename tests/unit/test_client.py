@@ -194,6 +194,12 @@ async def test_tools_come_in_the_form_of_the_surface() -> None:
     assert door.asked[0].url.params["surface"] == "openai-chat"
 
 
+async def test_the_limit_of_the_request_is_handed_on() -> None:
+    door = Door({"request_id": "r", "complete": True, "results": [], "append": []})
+    await client(door).turn("openai-chat", {"id": "r"}, output_limit=1024)
+    assert json.loads(door.asked[0].content)["output_limit"] == 1024
+
+
 async def test_an_offer_tells_what_else_the_request_must_have() -> None:
     door = Door({"surface": "anthropic-messages", "tools": [], "request": {"mcp_servers": [{"name": "wiki"}]}})
     offer = await client(door).offer("anthropic-messages", search="provider")

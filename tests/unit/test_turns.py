@@ -85,7 +85,13 @@ class Intake:
         return self.clock
 
     async def take(
-        self, *asked: Call, caller: Principal = CALLER, catalog: Catalog = CATALOG, stop: str = "", **order: Any
+        self,
+        *asked: Call,
+        caller: Principal = CALLER,
+        catalog: Catalog = CATALOG,
+        stop: str = "",
+        more: dict[str, Any] | None = None,
+        **order: Any,
     ) -> TurnAnswer:
         taking = Turns(
             SURFACES,
@@ -96,7 +102,7 @@ class Intake:
             self.budget,
             parallel=self.parallel,
         )
-        response = response_with("anthropic-messages", *asked, stop=stop)
+        response = response_with("anthropic-messages", *asked, stop=stop) | (more or {})
         given = {"wait_seconds": 0.0} | order
         return await taking.take(caller, TurnOrder("anthropic-messages", response, **given))
 

@@ -7,8 +7,16 @@ from adapters.envelopes import stop_signal
 from adapters.envelopes.anthropic_messages.calls import NO_FAULTS, proposals_of
 from adapters.envelopes.anthropic_messages.hosted import found_in, hosted_in
 from adapters.envelopes.anthropic_messages.stop_reasons import STOP_REASONS
-from adapters.envelopes.envelope import ReadTurn
-from adapters.envelopes.shape import as_object, as_objects, require_distinct_ids, require_one_of, word_or_none
+from adapters.envelopes.envelope import ReadTurn, Spent
+from adapters.envelopes.shape import (
+    as_object,
+    as_objects,
+    count_or_none,
+    member,
+    require_distinct_ids,
+    require_one_of,
+    word_or_none,
+)
 from adapters.envelopes.stop_signal import Meaning, Signal
 from workflows.domain.errors import Detail
 from workflows.domain.proposal import Proposal
@@ -40,6 +48,7 @@ def judge(response: Any, faults: Mapping[int, Detail]) -> ReadTurn:
         hosted_in(blocks),
         found_in(blocks),
         signal.meaning is Meaning.PAUSED,
+        Spent(count_or_none(member(root.get("usage"), "output_tokens"))),
     )
 
 

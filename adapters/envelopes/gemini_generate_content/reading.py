@@ -3,13 +3,15 @@
 from typing import Any, Final
 
 from adapters.envelopes import stop_signal
-from adapters.envelopes.envelope import ReadTurn
+from adapters.envelopes.envelope import ReadTurn, Spent
 from adapters.envelopes.gemini_generate_content.calls import asks, proposals_of
 from adapters.envelopes.gemini_generate_content.finish_reasons import FINISH_REASONS, require_fit
 from adapters.envelopes.gemini_generate_content.hosted import hosted_calls
 from adapters.envelopes.shape import (
     as_object,
     as_objects,
+    count_or_none,
+    member,
     refuse,
     require_distinct_ids,
     require_one_of,
@@ -38,7 +40,15 @@ def read(response: Any) -> ReadTurn:
     paused = signal.meaning is Meaning.PAUSED
     proposals = () if paused else _proposals(parts, signal)
     request_id = word_or_none(root.get("responseId"))
-    return ReadTurn(SURFACE, request_id, proposals, _echo(content, parts), hosted_calls(parts), paused=paused)
+    spent = _spent(root.get("usageMetadata"))
+    return ReadTurn(
+        SURFACE, request_id, proposals, _echo(content, parts), hosted_calls(parts), paused=paused, spent=spent
+    )
+
+
+def _spent(usage: Any) -> Spent:
+    said, thought = (count_or_none(member(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount"))
+    return Spent(None if said is None else said + (thought or 0))
 
 
 def require_not_blocked(root: dict[str, Any]) -> None:

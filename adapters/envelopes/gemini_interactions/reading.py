@@ -3,13 +3,15 @@
 from typing import Any, Final
 
 from adapters.envelopes import stop_signal
-from adapters.envelopes.envelope import ReadTurn
+from adapters.envelopes.envelope import ReadTurn, Spent
 from adapters.envelopes.gemini_interactions.hosted import found_tools, hosted_calls
 from adapters.envelopes.gemini_interactions.statuses import STATUSES
 from adapters.envelopes.gemini_interactions.steps import SEARCH_TOOL, proposals_of, steps_of
 from adapters.envelopes.shape import (
     as_object,
     as_word,
+    count_or_none,
+    member,
     require_distinct_ids,
     require_one_of,
     word_or_none,
@@ -32,7 +34,15 @@ def read(response: Any) -> ReadTurn:
     paused = signal.meaning is Meaning.PAUSED
     proposals = () if paused else _proposals(root, steps, signal)
     request_id = word_or_none(root.get("id"))
-    return ReadTurn(SURFACE, request_id, proposals, tuple(steps), hosted_calls(steps), found_tools(steps), paused)
+    spent = _spent(root.get("usage"))
+    return ReadTurn(
+        SURFACE, request_id, proposals, tuple(steps), hosted_calls(steps), found_tools(steps), paused, spent
+    )
+
+
+def _spent(usage: Any) -> Spent:
+    said, thought = (count_or_none(member(usage, name)) for name in ("total_output_tokens", "total_thought_tokens"))
+    return Spent(None if said is None else said + (thought or 0))
 
 
 def _signal(root: dict[str, Any]) -> Signal:

@@ -3,12 +3,14 @@
 from typing import Any, Final
 
 from adapters.envelopes import stop_signal
-from adapters.envelopes.envelope import ReadTurn
+from adapters.envelopes.envelope import ReadTurn, Spent
 from adapters.envelopes.openai_chat.calls import has_legacy_call, proposals_of
 from adapters.envelopes.openai_chat.finish_reasons import FINISH_REASONS
 from adapters.envelopes.shape import (
     as_object,
     as_objects,
+    count_or_none,
+    member,
     refuse,
     require_distinct_ids,
     require_one_of,
@@ -26,7 +28,8 @@ def read(response: Any) -> ReadTurn:
     message = as_object(choice.get("message"), f"{path}/message")
     require_one_of(message.get("role"), (None, "assistant"), f"{path}/message/role")
     proposals = _proposals(choice, message, path)
-    return ReadTurn(SURFACE, word_or_none(root.get("id")), proposals, (_echo(message),))
+    spent = Spent(count_or_none(member(root.get("usage"), "completion_tokens")))
+    return ReadTurn(SURFACE, word_or_none(root.get("id")), proposals, (_echo(message),), spent=spent)
 
 
 def _only_choice(root: dict[str, Any]) -> tuple[dict[str, Any], str]:

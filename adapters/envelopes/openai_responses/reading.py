@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from adapters.envelopes import stop_signal
-from adapters.envelopes.envelope import ReadTurn
+from adapters.envelopes.envelope import ReadTurn, Spent
 from adapters.envelopes.openai_responses.calls import proposal_of
 from adapters.envelopes.openai_responses.echo import as_input
 from adapters.envelopes.openai_responses.endings import STATUSES, ending_of
@@ -13,6 +13,8 @@ from adapters.envelopes.openai_responses.items import Role, roles_of
 from adapters.envelopes.shape import (
     as_object,
     as_objects,
+    count_or_none,
+    member,
     refuse,
     require_distinct_ids,
     require_one_of,
@@ -40,6 +42,9 @@ def read(response: Any) -> ReadTurn:
         echo=as_input(items),
         hosted=tuple(hosted_call(item) for item, role in zip(items, roles, strict=True) if role is Role.HOSTED),
         found=found_tools(items),
+        spent=Spent(
+            count_or_none(member(root.get("usage"), "output_tokens")), count_or_none(root.get("max_output_tokens"))
+        ),
     )
 
 
