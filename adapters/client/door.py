@@ -80,8 +80,8 @@ class Onceward:
         conveniences replace by others. The same response may be handed in any number of times: each delivery finds the
         same operations. `request_id` names the response when it has no id of its own, `conversation` the conversation
         that it belongs to: calls and corrections are counted within it. `output_limit` is the `max_tokens` of the
-        request, by whatever name: a response that took them all may have been cut, and is refused. With `wait_for="progress"` the answer comes as
-        soon as only people are waited for.
+        request, by whatever name: a response that took them all may have been cut, and is refused. With
+        `wait_for="progress"` the answer comes as soon as only people are waited for.
         """
         delivery = _delivery(
             surface, response, events, request_id=request_id, conversation=conversation, output_limit=output_limit
