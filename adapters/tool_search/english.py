@@ -11,25 +11,19 @@ EMPTY: Final = frozenset([*STOPWORDS_EN_PLUS, *_POLITE.split()])
 """What a wish is wrapped in; says nothing about which tool is meant."""
 
 ENDINGS: Final = (
-    ("ications", "i", 3),
     ("ication", "i", 3),
-    ("ations", "", 4),
     ("ation", "", 4),
-    ("ments", "", 6),
     ("ment", "", 6),
-    ("ions", "", 3),
     ("ion", "", 3),
-    ("als", "", 5),
     ("al", "", 5),
-    ("ings", "", 3),
     ("ing", "", 3),
-    ("ies", "i", 2),
     ("ied", "i", 2),
     ("ed", "e", 2),
-    ("s", "", 2),
 )
-"""An ending, what is written instead, and how many letters must be left before it. The first that fits is cut, once:
-a payment is not somebody who pays, a shipment is not a ship."""
+"""An ending, what is written instead, and how many letters must be left before it; the first that fits is cut.
+
+A payment is not somebody who pays, and a shipment is no ship: what is left is too short.
+"""
 
 SHORTEST: Final = 3
 """Letters of a word that is left as it is."""
@@ -45,14 +39,18 @@ def stem(word: str) -> str:
 
     Not what a grammar would say: it only has to be the same for the forms of a word, and rarely the same for others.
     """
-    shorter = _cut(word)
+    shorter = _cut(_singular(word))
     return shorter if len(shorter) <= SHORTEST else _smoothed(shorter)
+
+
+def _singular(word: str) -> str:
+    return word if word.endswith("ss") else word.removesuffix("s")
 
 
 def _cut(word: str) -> str:
     for ending, instead, least in ENDINGS:
         left = word.removesuffix(ending)
-        if left != word and len(left) >= least and not word.endswith("ss"):
+        if left != word and len(left) >= least:
             return left + instead
     return word
 

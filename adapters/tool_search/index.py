@@ -51,6 +51,7 @@ class ToolIndex:
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
+        # In the order of their names, which sorting by anything else leaves as it is.
         self._tools = sorted(map(_tool, entries), key=lambda tool: tool.name)
         _require_distinct([tool.name for tool in self._tools])
         self._ranking = lru_cache(maxsize=SETS_OF_RIGHTS)(_ranking)
@@ -67,7 +68,7 @@ class ToolIndex:
         if len(query) > LONGEST_QUERY:
             raise _refused("/query", f"at most {LONGEST_QUERY} characters")
         tools = self._allowed(allowed)
-        scores = self._ranking(tools).scores(query) if tools else {}
+        scores = self._ranking(tools).scores(query)
         return [found for _, found in sorted(_meant(Query(query), tools, scores), key=_order)[:limit]]
 
     def matching(self, pattern: str, *, allowed: Container[str], limit: int = USUAL) -> list[Found]:
@@ -82,7 +83,7 @@ class ToolIndex:
         except PatternRefused:
             raise _refused("/pattern", EXPECTED) from None
         found = [found for tool in self._allowed(allowed) for found in _matched(held, tool)]
-        return sorted(found, key=lambda each: (-each.score, each.name))[:limit]
+        return sorted(found, key=lambda each: -each.score)[:limit]
 
     def _allowed(self, allowed: Container[str]) -> tuple[_Tool, ...]:
         return tuple(tool for tool in self._tools if tool.name in allowed)
@@ -105,9 +106,9 @@ def _meant(query: Query, tools: Iterable[_Tool], scores: dict[str, float]) -> It
             yield closeness, Found(tool.name, BY[closeness], scores.get(tool.name, 0.0))
 
 
-def _order(meant: tuple[Closeness, Found]) -> tuple[Closeness, float, str]:
+def _order(meant: tuple[Closeness, Found]) -> tuple[Closeness, float]:
     closeness, found = meant
-    return closeness, -found.score, found.name
+    return closeness, -found.score
 
 
 def _matched(pattern: Pattern, tool: _Tool) -> Iterator[Found]:

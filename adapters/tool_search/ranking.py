@@ -54,7 +54,7 @@ def _texts(entry: Entry) -> Iterator[tuple[str, int]]:
 
 
 class Ranking:
-    """An index over some tools, of which there is at least one."""
+    """An index over some tools."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._names = [each.entry.name for each in documents]

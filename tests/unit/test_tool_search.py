@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adapters.tool_search import By, Entry, Found, ToolIndex, english, glossary, korean, words
 from adapters.tool_search.index import LONGEST_QUERY
-from adapters.tool_search.patterns import LONGEST, MOST_DEAR
+from adapters.tool_search.patterns import EXPECTED, LONGEST, MOST_DEAR
 from adapters.tool_search.spelling import Spelling
 from tests.search.labelled import catalog
 from workflows.domain.errors import CallRefused, Detail, InvalidConfiguration
@@ -97,7 +97,8 @@ def test_a_name_of_one_word_is_an_ordinary_word_in_a_sentence() -> None:
 def test_the_very_name_comes_before_the_same_name_written_otherwise() -> None:
     tools = (entry("getOrder", tags=["order", "get"]), entry("get_order"))
     assert searched("get_order", *tools) == ["get_order", "getOrder"]
-    assert searched("getOrder", *tools) == ["getOrder", "get_order"]
+    assert searched(" getOrder\n", *tools) == ["getOrder", "get_order"]
+    assert searched("\tget_order ", *tools) == ["get_order", "getOrder"]
 
 
 def test_a_name_comes_before_a_tag_and_a_tag_before_words() -> None:
@@ -124,14 +125,14 @@ QUERIES = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(allowed=st.sets(st.sampled_from([each.name for each in SMALL])), query=QUERIES)
 def test_an_answer_is_that_of_a_catalog_without_the_forbidden_tools(allowed: set[str], query: str) -> None:
     alone = ToolIndex([each for each in SMALL if each.name in allowed])
     assert SMALL_INDEX.search(query, allowed=allowed) == alone.search(query, allowed=NAMES)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     allowed=st.sets(st.sampled_from([each.name for each in SMALL])), pattern=st.sampled_from([".", "_", "^.e", "환"])
 )
@@ -211,6 +212,35 @@ def test_what_may_say_something_stays(word: str) -> None:
 )
 def test_the_forms_of_a_word_are_one(forms: str) -> None:
     assert len({english.stem(form) for form in forms.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("formation", "form"),
+        ("location", "locat"),
+        ("retirement", "retir"),
+        ("placement", "placement"),
+        ("action", "act"),
+        ("onion", "onion"),
+        ("renewal", "renew"),
+        ("postal", "postal"),
+        ("paying", "pay"),
+        ("using", "using"),
+        ("indication", "ind"),
+        ("tried", "tri"),
+        ("fees", "fee"),
+        ("feeds", "fee"),
+        ("need", "nee"),
+        ("format", "format"),
+        ("activate", "activ"),
+        ("process", "process"),
+        ("fizz", "fiz"),
+        ("agree", "agre"),
+    ],
+)
+def test_an_ending_is_cut_if_enough_is_left(word: str, stem: str) -> None:
+    assert english.stem(word) == stem
 
 
 @pytest.mark.parametrize(
@@ -330,16 +360,14 @@ def test_what_hardly_fits_beside_the_best_is_not_offered() -> None:
     assert searched("zoo stable", best, weak) == ["open_door", "feed_zebra"]
 
 
-def test_answers_do_not_depend_on_the_seed_of_hashes() -> None:
+def test_another_process_with_other_hashes_gives_the_same_answer() -> None:
     program = (
-        "from adapters.tool_search import ToolIndex; from tests.search.labelled import catalog; c = catalog()[:40];"
+        "from adapters.tool_search import ToolIndex; from tests.search.labelled import catalog; c = catalog()[::9];"
         "print(ToolIndex(c).search('환불 payment ordr', allowed={e.name for e in c}, limit=10))"
     )
-    told = {
-        subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed})
-        for seed in ("1", "2")
-    }
-    assert len(told) == 1
+    other = {**os.environ, "PYTHONHASHSEED": "1"}
+    told = subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, env=other, text=True)
+    assert told.strip() == str(SMALL_INDEX.search("환불 payment ordr", allowed=NAMES, limit=10))
 
 
 # ── slips ──
@@ -521,9 +549,8 @@ def test_what_a_pattern_finds_in_names_comes_first_then_tags_titles_descriptions
     ],
 )
 def test_a_pattern_that_is_wrong_or_could_be_dear_is_refused_without_repeating_it(pattern: str) -> None:
-    detail = refusal(lambda: INDEX.matching(pattern, allowed=NAMES))
-    assert (detail.path, detail.code) == ("/pattern", "invalid_value")
-    assert detail.expected.startswith("a regular expression of 1 to 200 characters")
+    expected = Detail("/pattern", "invalid_value", EXPECTED)
+    assert refusal(lambda: INDEX.matching(pattern, allowed=NAMES)) == expected
 
 
 @pytest.mark.parametrize(
@@ -533,7 +560,7 @@ def test_a_pattern_at_its_bounds_is_held(pattern: str) -> None:
     assert len(INDEX.matching(pattern, allowed=NAMES)) <= 5
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="a_()[]{}*+?|\\^$.-1,:<>=!#PpwdsbxiZ환\n\0\ud800", max_size=30))
 def test_whatever_a_pattern_is_it_is_held_or_refused(pattern: str) -> None:
     with contextlib.suppress(CallRefused):
