@@ -76,6 +76,7 @@ EVENTS = {
     "resolution.did_not_happen": "An operator says: it did not happen",
     "resolution.abandoned": "An operator has given up finding out",
     "proposed.again": "Proposed again while open: answered with this operation",
+    "hosted.ran": "Run by the model's provider, as allowed here",
     "approval.asked": "People are asked",
     "awaiting_approval": "Waits for a decision",
     "decision.approve": "Approved",
