@@ -88,6 +88,16 @@ def test_a_response_that_was_broken_off_runs_nothing(finish_reason: str, parts: 
     assert detail.path == "/candidates/0/finishReason"
 
 
+def test_every_reason_but_these_is_a_refusal() -> None:
+    told = {word: signal.meaning for word, signal in FINISH_REASONS.items() if signal.meaning is not Meaning.REFUSED}
+    assert told == {
+        "STOP": Meaning.COMPLETE,
+        "CONTINUATION": Meaning.PAUSED,
+        "MAX_TOKENS": Meaning.CUT,
+        "FINISH_REASON_UNSPECIFIED": Meaning.UNKNOWN,
+    }
+
+
 def test_what_the_model_got_wrong_is_told_by_name() -> None:
     told = {word: refusal(generated(candidate(finish_reason=word))) for word in FAULTS}
     assert {word: code for word, (code, _) in told.items()} == {
@@ -380,14 +390,19 @@ def test_code_with_an_id_has_the_result_of_that_id(results: list[dict[str, Any]]
 
 
 def test_code_without_an_id_is_not_given_the_result_of_other_code() -> None:
-    code = {"executableCode": {"code": "1"}}
+    code, named = {"executableCode": {"code": "1"}}, {"executableCode": {"code": "1", "id": "e1"}}
     result = {"codeExecutionResult": {"outcome": "OUTCOME_OK"}}
-    turn = read(generated(candidate(code, code, TEXT, result)))
-    assert [hosted.failed for hosted in turn.hosted] == [None, False]
+    turn = read(generated(candidate(code, code, TEXT, result, code, named, result)))
+    assert [hosted.failed for hosted in turn.hosted] == [None, False, None, None]
 
 
 def test_own_work_of_an_odd_shape_is_echoed_and_no_call() -> None:
-    odd = [{"toolCall": "search"}, {"executableCode": None}]
+    odd = [
+        {"toolCall": "search"},
+        {"executableCode": None},
+        {"codeExecutionResult": "1"},
+        {"codeExecutionResult": None},
+    ]
     turn = read(generated(candidate(*odd)))
     assert (turn.hosted, turn.echo[0]["parts"]) == ((), odd)
 

@@ -77,7 +77,7 @@ class _Candidate:
     def take(self, piece: dict[str, Any], path: str) -> None:
         content = content_of(piece, path)
         parts = parts_of(content, f"{path}/content/parts")
-        self.content |= {key: value for key, value in content.items() if value is not None}
+        self.content |= content
         self.parts += parts
         self.ended = self.ended and not parts
         self._take_end(piece.get("finishReason"), f"{path}/finishReason")
