@@ -221,6 +221,7 @@ CREATED = {"created_by": "user-1"}
 SEARCHED = {**WEB_SEARCH, "action": {"type": "search"}}
 CHUNK = HOSTED_SHELL_OUTPUT["output"][0]
 WIKI = {"type": "mcp", "server_label": "wiki"}
+BLANK = {"type": "computer_screenshot"}
 CUSTOM_TOOL = {"type": "custom", "name": "query"}
 OF_CUSTOM = ("async", "defer_loading", "description", "format")
 
@@ -270,6 +271,7 @@ def is_taken_back(item: dict[str, Any]) -> bool:
         (READ | CREATED, READ),
         (PATCHED | CREATED, PATCHED),
         (SCREEN | CREATED | {"status": "failed", "output": SCREEN["output"] | nulls("file_id")}, SCREEN),
+        (SCREEN | {"status": "completed", "output": BLANK | nulls("image_url")}, SCREEN | {"output": BLANK}),
     ],
     ids=lambda item: str(item["type"]),
 )

@@ -8,6 +8,7 @@ import pytest
 from adapters.envelopes import openai_responses
 from adapters.envelopes.envelope import HostedCall
 from adapters.envelopes.openai_responses import ERROR_CODES, INCOMPLETE_REASONS, STATUSES
+from adapters.envelopes.stop_signal import Calls, Meaning, Signal
 from tests.unit.openai_responses_items import (
     APPROVAL,
     BY_PROGRAM,
@@ -80,6 +81,11 @@ def carried_of(item: dict[str, Any]) -> dict[str, Any]:
 
 def test_calls_of_a_completed_response_are_read_in_their_order() -> None:
     assert proposals_of(REASONING, TEXT, WEATHER, STOCK) == (ASKS_FOR_WEATHER, ASKS_FOR_STOCK)
+
+
+def test_one_status_alone_stands_beside_calls() -> None:
+    beside_calls = {word: signal for word, signal in STATUSES.items() if signal.calls is not Calls.NEVER}
+    assert beside_calls == {"completed": Signal(Meaning.COMPLETE, Calls.MAYBE)}
 
 
 @pytest.mark.parametrize("status", ["completed", None, "", "complete", "soon_to_be_invented", 7, ["completed"]])
