@@ -72,6 +72,11 @@ UNSOUND: dict[str, tuple[list[Any], str, str]] = {
         "/3",
     ),
     "another message and never a result": ([assistant(call()), user()], "unanswered_call", "/0/tool_calls/0/id"),
+    "another message, then the result of another call": (
+        [assistant(call("a")), user(), result("b")],
+        "unanswered_call",
+        "/0/tool_calls/0/id",
+    ),
     "a result before everything": ([result()], "unasked_result", "/0"),
     "a result behind words": ([user(), result()], "unasked_result", "/1/tool_call_id"),
     "a result under another id": ([assistant(call()), result(), result("call_2")], "unasked_result", "/2/tool_call_id"),
