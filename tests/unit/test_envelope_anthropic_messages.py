@@ -142,6 +142,31 @@ def test_a_message_of_another_shape_is_refused(response: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize(
+    ("response", "path"),
+    [
+        (message(WEATHER, type="error"), "/type"),
+        (message(WEATHER, role="user"), "/role"),
+        (message(content="text"), "/content"),
+        (message(WEATHER, content=[WEATHER, "text"]), "/content/1"),
+        (message(WEATHER, {"text": "no type"}), "/content/1/type"),
+        (message(WEATHER, {**STOCK, "type": "device_tool_use"}), "/content/1/type"),
+        (message(WEATHER, without(STOCK, "id")), "/content/1/id"),
+        (message(WEATHER, without(STOCK, "name")), "/content/1/name"),
+        (message(WEATHER, without(STOCK, "input")), "/content/1/input"),
+        (message(WEATHER, {**STOCK, "toolset_name": 7}), "/content/1/toolset_name"),
+        (message(WEATHER, WEATHER), "/content"),
+        (message(WEATHER, stop_reason="max_tokens"), "/stop_reason"),
+        (message(WEATHER, stop_reason="soon"), "/stop_reason"),
+        (message(TEXT), "/stop_reason"),
+    ],
+)
+def test_a_refusal_says_where(response: dict[str, Any], path: str) -> None:
+    with pytest.raises(ResponseRefused) as refused:
+        anthropic_messages.read(response)
+    assert [detail.path for detail in refused.value.details] == [path]
+
+
+@pytest.mark.parametrize(
     "block",
     [
         {"type": "device_tool_use"},

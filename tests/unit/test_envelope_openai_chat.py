@@ -254,6 +254,47 @@ def test_a_completion_of_another_shape_is_refused(response: dict[str, Any]) -> N
     assert code_of(response) == "malformed_envelope"
 
 
+CALL = "/choices/0/message/tool_calls/1"
+"""The place of a second call."""
+
+
+@pytest.mark.parametrize(
+    ("response", "path"),
+    [
+        ({}, "/choices"),
+        ({"choices": [{"finish_reason": "stop"}]}, "/choices/0/message"),
+        ({"finish_reason": "stop", "message": "text"}, "/message"),
+        (completion(choice(role="user")), "/choices/0/message/role"),
+        (completion(choice(WEATHER, finish_reason="length")), "/choices/0/finish_reason"),
+        (completion(choice(WEATHER, finish_reason="soon")), "/choices/0/finish_reason"),
+        (completion(choice(tool_calls=[])), "/choices/0/finish_reason"),
+        (completion(choice(WEATHER, refusal="No.")), "/choices/0/message/refusal"),
+        (completion(choice(tool_calls="call")), "/choices/0/message/tool_calls"),
+        (completion(choice(WEATHER, WEATHER)), "/choices/0/message/tool_calls"),
+        (completion(choice(WEATHER, {**STOCK, "id": ""})), f"{CALL}/id"),
+        (completion(choice(WEATHER, {**STOCK, "type": "plugin"})), f"{CALL}/type"),
+        (completion(choice(WEATHER, {**STOCK, "function": None})), f"{CALL}/function"),
+        (completion(choice(WEATHER, {**STOCK, "function": {}})), f"{CALL}/function/name"),
+        (completion(choice(STOCK, with_arguments({}))), f"{CALL}/function/arguments"),
+        (completion(choice(WEATHER, {**CUSTOM, "custom": None})), f"{CALL}/custom"),
+        (completion(choice(WEATHER, {**CUSTOM, "custom": {"input": ""}})), f"{CALL}/custom/name"),
+        (completion(choice(WEATHER, {**CUSTOM, "custom": {"name": "n"}})), f"{CALL}/custom/input"),
+        (completion(choice(WEATHER, function_call=LEGACY)), "/choices/0/message/function_call"),
+        (completion(choice(function_call="call", tool_calls=None)), "/choices/0/message/function_call"),
+        (completion(choice(function_call={"name": 7}, tool_calls=None)), "/choices/0/message/function_call/name"),
+    ],
+)
+def test_a_refusal_says_where(response: dict[str, Any], path: str) -> None:
+    with pytest.raises(ResponseRefused) as refused:
+        openai_chat.read(response)
+    assert [detail.path for detail in refused.value.details] == [path]
+
+
+def test_a_message_beside_the_choices_is_not_one_of_them() -> None:
+    stray = {**completion(choice(WEATHER)), "message": {"role": "assistant", "tool_calls": [STOCK]}}
+    assert openai_chat.read(stray).proposals == PROPOSALS[:1]
+
+
 def test_a_choice_alone_is_read_as_well() -> None:
     turn = openai_chat.read(choice(WEATHER))
     assert (turn.proposals, turn.request_id) == (PROPOSALS[:1], None)

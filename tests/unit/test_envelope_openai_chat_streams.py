@@ -126,6 +126,8 @@ def test_a_call_that_never_gets_an_id_cannot_be_answered() -> None:
 def test_two_names_under_one_call_are_pieces_of_two_calls_and_run_nothing() -> None:
     crossed = {"index": 0, "function": {"name": "get_stock", "arguments": "{}"}}
     assert refusal_of(called(begun(WEATHER)), called(crossed), end())[0] == "malformed_tool_calls"
+    custom = {"index": 0, "custom": {"name": "run_python", "input": ""}}
+    assert refusal_of(called(CUSTOM), called(custom), end())[0] == "malformed_tool_calls"
     legacy = [said(function_call={"name": name, "arguments": ""}) for name in ("get_weather", "get_stock")]
     assert refusal_of(*legacy, end("function_call"))[0] == "malformed_tool_calls"
 
