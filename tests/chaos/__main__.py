@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.chaos.checker import Verdict, check
 from tests.chaos.evidence import Evidence, kept
-from tests.chaos.plan import SMALLEST, Plan, plan_of
+from tests.chaos.plan import IN_TURNS, SMALLEST, Plan, plan_of
 from tests.chaos.report import written
 from tests.chaos.run import Run
 from worker.dev.errors import StackError
@@ -23,6 +23,8 @@ HELD, FOUND, NOT_CARRIED_OUT, INTERRUPTED = 0, 1, 2, 130
 
 OPERATIONS = 100
 LARGEST_SEED = 10**6
+
+OF_THEM = "which part of them in responses with several writes (default: %(default)s)"
 
 
 def main() -> int:
@@ -52,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--operations", type=_enough, default=OPERATIONS, help="how many (default: %(default)s)")
     parser.add_argument("--seed", type=int, help="of load and faults (default: drawn, and printed)")
+    parser.add_argument("--in-turns", type=float, default=IN_TURNS, help=OF_THEM)
     parser.add_argument("--report", type=Path, help="write a page about the run")
     parser.add_argument("--evidence", type=Path, help="keep what was collected, as JSON")
     parser.add_argument("--judge", type=Path, help="only judge evidence that was kept")
@@ -67,7 +70,7 @@ def _enough(words: str) -> int:
 
 def _evidence(asked: argparse.Namespace, state: Path) -> Evidence:
     seed = secrets.randbelow(LARGEST_SEED) if asked.seed is None else asked.seed
-    plan = plan_of(seed, asked.operations)
+    plan = plan_of(seed, asked.operations, asked.in_turns)
     _say(f"seed {seed}: {len(plan.acts)} operations in {len(plan.turns)} turns, {len(plan.steps)} faults of processes")
     return asyncio.run(_run(plan, state))
 
@@ -88,6 +91,7 @@ def _tell(verdict: Verdict) -> None:
         ends = ", ".join(f"{number} {end}" for end, number in line.ends.items())
         print(f"{grade}: {line.acts} acts, {line.operations} operations, {line.effects} effects; {ends}")
     print(f"effects per single act: {_numbers(verdict.histogram)}; per item of a batch: {_numbers(verdict.items)}")
+    print(f"responses with several writes: {_counts(verdict.turns)}")
     print(f"wishes to cancel: {_counts(verdict.wishes)}; operators' words: {_counts(verdict.words)}")
     print(f"faults: {_counts(dict(sorted(verdict.faults.items())))}")
     print(f"died unasked: {_counts(verdict.deaths)}")

@@ -52,6 +52,7 @@ class Act:
     `fault` is what the provider does to its first request; `allowed` False means that the target is another tenant's.
     A batch has `items`, its accounts, each of which gets the amount; its target is the last of them, which is closed
     behind it once `closes` of the others have got theirs, unless that is 0. An act with a `review` cannot be looked up.
+    `repeats` are call ids under which the same response asks for it once more.
     """
 
     call_id: str
@@ -66,6 +67,7 @@ class Act:
     closes: int = 0
     cancel: Cancel | None = None
     review: Review | None = None
+    repeats: tuple[str, ...] = ()
 
     @property
     def writes(self) -> bool:
@@ -75,7 +77,7 @@ class Act:
 
 @dataclass(frozen=True)
 class Turn:
-    """One response of a model, and how it is delivered. At most one of its acts writes."""
+    """One response of a model, and how it is delivered. Its writes are to be done in their order, after its reads."""
 
     request_id: str
     tenant: str
@@ -86,3 +88,8 @@ class Turn:
     door: int = 0
     lag: int = 0
     """How many further acts are delivered before it comes again, where it comes again later."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it has several writes."""
+        return sum(act.writes for act in self.acts) > 1

@@ -111,7 +111,7 @@ class Agents:
 
     async def _post(self, turn: Turn, how: str, door: int, request_id: str, body: Mapping[str, Any]) -> Answer:
         headers = {"Authorization": f"Bearer {self.token(turn)}"}
-        asked = tuple(act.call_id for act in turn.acts)
+        asked = tuple(call_id for call_id, _ in _calls(turn))
         sent = time.monotonic()
         try:
             answer = await self._doors[door].post(
@@ -133,10 +133,15 @@ class Agents:
         )
 
     def _response(self, turn: Turn, how: str, request_id: str) -> Json:
-        calls = [(act.call_id, act.tool, self._arguments(act, how, request_id)) for act in turn.acts]
+        calls = [(call_id, act.tool, self._arguments(act, how, request_id)) for call_id, act in _calls(turn)]
         return response_with(turn.surface, *calls, response_id=request_id)
 
     def _arguments(self, act: Act, how: str, request_id: str) -> Json:
         if how == "tampered":
             return self._preparation.tampered(act)
         return (self._preparation.again if request_id.endswith(AGAIN) else self._preparation.first)[act.call_id]
+
+
+def _calls(turn: Turn) -> list[tuple[str, Act]]:
+    """Each act's call, and at the end the calls that ask for one of them again."""
+    return [(act.call_id, act) for act in turn.acts] + [(each, act) for act in turn.acts for each in act.repeats]

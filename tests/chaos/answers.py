@@ -85,6 +85,8 @@ def _true(found: Sorted, act: Asked, result: Row) -> Iterator[Finding]:
         yield Finding(LOST, act.call_id, f"{result['operation_id']} was named to the caller and is not there")
     if operation and result["final"] and operation["state"] != result["status"]:
         yield Finding(WRONG, act.call_id, f"told {result['status']} and stored as {operation['state']}")
+    if operation and result["final"] and operation["code"] != _gist(result)[2]:
+        yield Finding(WRONG, act.call_id, f"told with {_gist(result)[2]} and stored with {operation['code']}")
 
 
 def _true_success(found: Sorted, act: Asked, result: Row) -> Iterator[Finding]:
@@ -137,12 +139,12 @@ def check_last_answers(found: Sorted) -> Iterator[Finding]:
     for answer in sorted(found.evidence.answers, key=lambda each: each.received):
         if answer.how != TAMPERED:
             last |= {(answer.request_id, result["call_id"]): result for result in answer.results}
-    for act in found.evidence.acts:
-        result = last.get((act.requests[0], act.call_id))
+    for call_id, request in ((each, act.requests[0]) for act in found.evidence.acts for each in act.calls):
+        result = last.get((request, call_id))
         if result is None:
-            yield Finding(LOST, act.call_id, "it was never answered")
+            yield Finding(LOST, call_id, "it was never answered")
         elif not result["final"] and _ended(found, result):
-            yield Finding(WRONG, act.call_id, "its operation has ended and its last answer says that it has not")
+            yield Finding(WRONG, call_id, "its operation has ended and its last answer says that it has not")
 
 
 def _ended(found: Sorted, result: Row) -> bool:

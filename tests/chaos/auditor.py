@@ -43,6 +43,18 @@ SENDS = "SELECT count(*) AS number FROM claims WHERE uncertain AND lease_until >
 
 ITEMS = "SELECT count(*) AS number FROM claims WHERE item <> '' AND outcome IS NULL AND lease_until > now()"
 
+OF_TURNS = """
+SELECT count(*) AS number FROM claims JOIN operations USING (operation_id)
+WHERE operations.after IS NOT NULL AND claims.outcome IS NULL AND lease_until > now()
+"""
+
+TURNS_TO_BEGIN = "SELECT count(*) AS number FROM outbox WHERE kind = 'turn' AND sent_at IS NULL"
+
+TURNS = """
+SELECT payload ->> 'turn' AS turn, payload -> 'ref' -> 'writes' AS writes FROM outbox
+WHERE kind = 'turn' ORDER BY message_id
+"""
+
 OF_A_CALL = """
 SELECT operation_id, state, ended_at IS NOT NULL AS ended, EXISTS (
     SELECT FROM approvals WHERE approvals.operation_id = operations.operation_id AND approvals.state <> 'pending'
@@ -84,6 +96,18 @@ class Auditor:
         """Items of batches that somebody is about to send or is sending right now."""
         return int((await _rows(self._owner, ITEMS))[0]["number"])
 
+    async def writes_of_turns_on_their_way(self) -> int:
+        """Writes of a response with several calls that somebody is about to send or is sending right now."""
+        return int((await _rows(self._owner, OF_TURNS))[0]["number"])
+
+    async def turns_to_begin(self) -> int:
+        """Responses with several calls that were registered just now."""
+        return int((await _rows(self._owner, TURNS_TO_BEGIN))[0]["number"])
+
+    async def turns(self) -> Rows:
+        """The workflow of each such response, with the id and the intent of each of its writes."""
+        return await _rows(self._owner, TURNS)
+
     async def operation_of(self, request_id: str, call_id: str) -> dict[str, Any] | None:
         """Where the operation of a call stands; None while there is none."""
         return next(iter(await _rows(self._owner, OF_A_CALL, request_id=request_id, call_id=call_id)), None)
@@ -104,7 +128,7 @@ class Auditor:
         """Every table that the checker reads, as it is."""
         ours = {name: await _rows(self._owner, f"SELECT * FROM {name}") for name in (*OURS, *LEDGER)}
         theirs = {name: await _rows(self._books, f"SELECT * FROM payments.{name}") for name in PROVIDERS}
-        return ours | theirs | {"reasons": await _rows(self._owner, REASONS)}
+        return ours | theirs | {"reasons": await _rows(self._owner, REASONS), "turns": await self.turns()}
 
     async def have_looked_again(self, operation_ids: Iterable[str]) -> None:
         """Signal these workflows to look at the database; those that are not there need not."""

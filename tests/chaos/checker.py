@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tests.chaos import answers, batches, effects, ends, reviews, wishes
+from tests.chaos import answers, batches, effects, ends, order, reviews, wishes
 from tests.chaos.evidence import Evidence, Row
 from tests.chaos.findings import BROKEN, DUPLICATE, ENDS, FORBIDDEN, KINDS, LOST, STUCK, WRONG, Finding, Sorted
 
@@ -25,7 +25,8 @@ class Line:
 class Verdict:
     """What came of a run.
 
-    `histogram` counts the acts that are one write each by their number of effects, `items` the items of batches.
+    `histogram` counts the acts that are one write each by their number of effects, `items` the items of batches, and
+    `turns` the responses with several writes by how they went.
     `wishes` and `words` count what callers were told who cancelled, and what operators said.
     """
 
@@ -33,6 +34,7 @@ class Verdict:
     acts: int
     histogram: Mapping[int, int]
     items: Mapping[int, int]
+    turns: Mapping[str, int]
     classes: Mapping[str, Line]
     findings: tuple[Finding, ...]
     in_manual_review: Mapping[str, str]
@@ -87,6 +89,7 @@ def check(evidence: Evidence) -> Verdict:
         *wishes.check(found),
         *reviews.check(found),
         *ends.check(found),
+        *order.check(found),
         *_broken(evidence),
     }
     return Verdict(
@@ -94,6 +97,7 @@ def check(evidence: Evidence) -> Verdict:
         acts=len(evidence.acts),
         histogram=_histogram(found, items=False),
         items=_histogram(found, items=True),
+        turns=dict(Counter(order.told(found)).most_common()),
         classes={grade: _line(found, grade) for grade in GRADES},
         findings=tuple(sorted(everything, key=lambda finding: (KINDS.index(finding.kind), finding.about))),
         in_manual_review={

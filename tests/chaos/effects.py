@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from tests.chaos.evidence import Asked, Row
 from tests.chaos.findings import DUPLICATE, FORBIDDEN, Effect, Finding, Sorted, perhaps_heard
+from tests.chaos.order import CUT_OFF
 
-NOTHING_SENT = frozenset({"approval_denied", "approval_expired", "not_found", "permission_denied"})
+NOTHING_SENT = frozenset({"approval_denied", "approval_expired", "not_found", "permission_denied", CUT_OFF})
 """Ends before anything may have been handed to a tool."""
 
 

@@ -27,6 +27,13 @@ class Asked:
     allowed: bool = True
     items: tuple[str, ...] = ()
     """The accounts of a batch, each of which was to get the amount."""
+    repeats: tuple[str, ...] = ()
+    """Further call ids under which each of the responses asks for it again."""
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Every call id under which a response asks for it."""
+        return (self.call_id, *self.repeats)
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -108,10 +115,11 @@ class Audit:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything.
+    """Everything. Acts of one response stand in the order of its calls.
 
     `tables` are plain rows by the table's name, `workflows` the closing status of each run by id, `faults` those that
-    were injected by kind, `deaths` of processes that nobody had killed.
+    were injected by kind, `deaths` of processes that nobody had killed. `in_turns` is the part of the acts in responses
+    with several writes, where it was asked for.
     """
 
     seed: int
@@ -126,6 +134,7 @@ class Evidence:
     faults: Mapping[str, int] = field(default_factory=dict)
     deaths: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    in_turns: float | None = None
 
     def rows(self, table: str) -> list[Row]:
         """Of one table; none where it was not collected."""
@@ -155,11 +164,13 @@ def kept(path: Path) -> Evidence:
         faults=found["faults"],
         deaths=found["deaths"],
         seconds=found["seconds"],
+        in_turns=found.get("in_turns"),
     )
 
 
 def _asked(each: Row) -> Asked:
-    return Asked(**{**each, "requests": tuple(each["requests"]), "items": tuple(each["items"])})
+    several: Row = {name: tuple(each[name]) for name in ("requests", "items", "repeats") if name in each}
+    return Asked(**{**each, **several})
 
 
 def _plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 
 from tests.chaos.auditor import Auditor
+from tests.chaos.console import ACTS, Console
 from tests.chaos.delivered import Delivered
 from tests.chaos.processes import Processes
 from tests.chaos.provider import LOOK_UPS, Provider
@@ -16,9 +17,9 @@ PAST_THE_LEASE = LEASE_SECONDS + 2.0
 BRIEFLY = 3.0
 """Shorter than the lease, and than the silence after which a worker is given up."""
 
-SEND_PATIENCE_SECONDS, BATCH_PATIENCE_SECONDS = 3.0, 6.0
+SEND_PATIENCE_SECONDS, PATIENCE_SECONDS = 3.0, 6.0
 LOOK_SECONDS = 0.02
-"""How long, and how often, it is looked for a send, or an item of a batch, that is on its way."""
+"""How long, and how often, it is looked for a send, or for an item of a batch, a write of a turn or a new turn."""
 
 PENDING_SECONDS = 3.0
 PENDING_ACTS = 8
@@ -28,11 +29,13 @@ PENDING_ACTS = 8
 class Faults:
     """Carries steps out; `done` counts those that really hit something."""
 
-    def __init__(self, processes: Processes, provider: Provider, auditor: Auditor, delivered: Delivered) -> None:
+    def __init__(
+        self, processes: Processes, provider: Provider, auditor: Auditor, console: Console, delivered: Delivered
+    ) -> None:
         self.done: Counter[str] = Counter()
         self.last = "nothing yet"
         self._processes, self._provider, self._auditor = processes, provider, auditor
-        self._delivered = delivered
+        self._console, self._delivered = console, delivered
 
     async def carry_out(self, step: Step) -> None:
         """Return when what was killed serves again and what was stopped goes on."""
@@ -47,6 +50,8 @@ class Faults:
         if step.kind == "look-ups fail":
             await self._provider.arm(LOOK_UPS)
             return True
+        if step.kind in ACTS:
+            return await self._console.act(step.kind)
         if step.kind.startswith("pause"):
             return await self._pause(step)
         if "in mid" in step.kind or "both" in step.kind:
@@ -75,10 +80,14 @@ class Faults:
 
     async def _best_moment(self, step: Step) -> None:
         """Wait a little for it: something is being sent. When it does not come, any moment will do."""
-        of_a_batch = "mid-batch" in step.kind
-        on_their_way = self._auditor.items_on_their_way if of_a_batch else self._auditor.sends_on_their_way
-        deadline = time.monotonic() + (BATCH_PATIENCE_SECONDS if of_a_batch else SEND_PATIENCE_SECONDS)
-        while not await on_their_way():
+        looks = {
+            "mid-batch": self._auditor.items_on_their_way,
+            "mid-turn": self._auditor.writes_of_turns_on_their_way,
+            "turn comes": self._auditor.turns_to_begin,
+        }
+        look = next((look for words, look in looks.items() if words in step.kind), None)
+        deadline = time.monotonic() + (PATIENCE_SECONDS if look else SEND_PATIENCE_SECONDS)
+        while not await (look or self._auditor.sends_on_their_way)():
             if time.monotonic() > deadline:
                 return
             await asyncio.sleep(LOOK_SECONDS)

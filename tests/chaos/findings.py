@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -40,6 +41,13 @@ class Effect:
     currency: str
     item: str = ""
     """Which item of a batch it is the effect of."""
+    at: datetime | None = None
+    """By the clock of the service, where it has noted that."""
+
+
+def moment(value: Any) -> datetime | None:
+    """A moment of a row, also of one that was kept as JSON."""
+    return value if value is None or isinstance(value, datetime) else datetime.fromisoformat(value)
 
 
 def perhaps_heard(status: int | None) -> bool:
@@ -58,7 +66,14 @@ class Sorted:
     def effects(self) -> list[Effect]:
         """All effects, at the provider and in the ledger."""
         refunds = [
-            Effect(row["client_reference"], row["refund_id"], row["order_id"], row["amount"], row["currency"])
+            Effect(
+                row["client_reference"],
+                row["refund_id"],
+                row["order_id"],
+                row["amount"],
+                row["currency"],
+                at=moment(row.get("created_at")),
+            )
             for row in self.evidence.rows("refunds")
         ]
         credited = [
@@ -69,6 +84,7 @@ class Sorted:
                 row["minor_units"],
                 row["currency"],
                 row["item"],
+                moment(row.get("at")),
             )
             for row in self.evidence.rows("ledger_entries")
         ]
@@ -90,7 +106,22 @@ class Sorted:
     @cached_property
     def acts(self) -> dict[tuple[str, str], Asked]:
         """By request and call: no two responses of a run share an id."""
-        return {(request, act.call_id): act for act in self.evidence.acts for request in act.requests}
+        each = ((request, act) for act in self.evidence.acts for request in act.requests)
+        return {(request, call_id): act for request, act in each for call_id in act.calls}
+
+    @cached_property
+    def responses(self) -> dict[str, list[Asked]]:
+        """The acts of each response, in the order of its calls."""
+        found: dict[str, list[Asked]] = defaultdict(list)
+        for act in self.evidence.acts:
+            for request in act.requests:
+                found[request].append(act)
+        return found
+
+    @cached_property
+    def calls(self) -> dict[tuple[str, str], Row]:
+        """What the inbox has, by request and call."""
+        return {(row["request_id"], row["call_id"]): row for row in self.evidence.rows("calls")}
 
     @cached_property
     def operations(self) -> dict[str, Row]:

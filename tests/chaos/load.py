@@ -1,4 +1,4 @@
-"""The acts of a run, drawn: of each kind at least one, whatever the seed."""
+"""The acts of a run that need no order, drawn: of each kind at least one, whatever the seed."""
 
 import random
 from dataclasses import replace
@@ -52,55 +52,55 @@ FAULTY, REVIEWED, CANCELLED, CLOSING = 0.4, 0.04, 0.12, 0.35
 """Parts of the acts that may meet it, beyond those of each kind that are certain."""
 
 
-def acts_of(chance: random.Random, seed: int, operations: int) -> list[Act]:
-    """So many acts, in the order in which they are proposed."""
+def acts_of(chance: random.Random, operations: int) -> list[Act]:
+    """So many acts, in the order in which they are proposed. They have no names yet."""
     batches, credits_ = max(5, round(operations * 0.08)), max(5, round(operations * 0.2))
     foreign, reads = max(1, round(operations * 0.04)), max(3, round(operations * 0.12))
     refunds = operations - batches - credits_ - foreign - reads
     drawn = [
         *_refunds(chance, refunds),
         *_batches(chance, batches),
-        *(_perhaps_cancelled(chance, _credit(kind)) for kind in dealt(chance, credits_, CREDITS)),
-        *(_foreign(tool) for tool in dealt(chance, foreign, FOREIGN)),
-        *(_read(chance, tool) for tool in dealt(chance, reads, READS)),
+        *(_perhaps_cancelled(chance, credit(kind)) for kind in dealt(chance, credits_, CREDITS)),
+        *(foreign_act(tool) for tool in dealt(chance, foreign, FOREIGN)),
+        *(read(chance, tool) for tool in dealt(chance, reads, READS)),
     ]
     chance.shuffle(drawn)
-    return [_named(chance, act, seed, number) for number, act in enumerate(drawn)]
+    return drawn
 
 
 def _refunds(chance: random.Random, number: int) -> list[Act]:
     """Every fault, word, wish and review at least once."""
     certain = [
-        *(_refund("approve", fault) for fault in REFUND_FAULTS),
-        *(_refund(word) for word in ("deny", "late")),
-        *(_cancelled(chance, _refund("late" if moment == "asked" else "approve"), moment) for moment in MOMENTS),
-        *(_reviewed("resolved", fault) for fault in REVIEW_FAULTS),
-        *(_reviewed(review, chance.choice(REVIEW_FAULTS)) for review in ("abandoned", "left")),
+        *(refund("approve", fault) for fault in REFUND_FAULTS),
+        *(refund(word) for word in ("deny", "late")),
+        *(cancelled(chance, refund("late" if moment == "asked" else "approve"), moment) for moment in MOMENTS),
+        *(reviewed("resolved", fault) for fault in REVIEW_FAULTS),
+        *(reviewed(review, chance.choice(REVIEW_FAULTS)) for review in ("abandoned", "left")),
     ]
     return [*certain, *(_any_refund(chance) for _ in range(number - len(certain)))][:number]
 
 
 def _any_refund(chance: random.Random) -> Act:
     if chance.random() < REVIEWED:
-        return _reviewed(chance.choices(REVIEWS, (6, 2, 2))[0], chance.choice(REVIEW_FAULTS))
+        return reviewed(chance.choices(REVIEWS, (6, 2, 2))[0], chance.choice(REVIEW_FAULTS))
     word = chance.choices(list(WORDS), list(WORDS.values()))[0]
     faulty = word != "deny" and chance.random() < FAULTY
-    return _perhaps_cancelled(chance, _refund(word, chance.choice(REFUND_FAULTS) if faulty else ""))
+    return _perhaps_cancelled(chance, refund(word, chance.choice(REFUND_FAULTS) if faulty else ""))
 
 
-def _refund(word: Word, fault: str = "") -> Act:
+def refund(word: Word, fault: str = "") -> Act:
     return Act("", "refund_payment", "keyed", "", OF_TWO if word == "both" else LARGE, word, fault)
 
 
-def _reviewed(review: Review, fault: str) -> Act:
-    return replace(_refund("approve", fault), review=review)
+def reviewed(review: Review, fault: str) -> Act:
+    return replace(refund("approve", fault), review=review)
 
 
 def _batches(chance: random.Random, number: int) -> list[Act]:
     """Each word, one with an account that closes and one that is cancelled in the middle at least."""
     certain = [
         _batch(chance, "approve", closing=True),
-        _cancelled(chance, _batch(chance, "approve"), "decided"),
+        cancelled(chance, _batch(chance, "approve"), "decided"),
         *(_batch(chance, word) for word in WORDS_ON_BATCHES),
     ]
     return [*certain, *(_any_batch(chance) for _ in range(number - len(certain)))][:number]
@@ -120,21 +120,21 @@ def _batch(chance: random.Random, word: Word, *, closing: bool = False) -> Act:
 
 
 def _perhaps_cancelled(chance: random.Random, act: Act) -> Act:
-    return _cancelled(chance, act, chance.choice(MOMENTS)) if chance.random() < CANCELLED else act
+    return cancelled(chance, act, chance.choice(MOMENTS)) if chance.random() < CANCELLED else act
 
 
-def _cancelled(chance: random.Random, act: Act, moment: Moment) -> Act:
+def cancelled(chance: random.Random, act: Act, moment: Moment) -> Act:
     return replace(act, cancel=Cancel(moment, chance.choice(PAUSES), chance.choice((1, 1, 2))))
 
 
-def _credit(kind: str) -> Act:
+def credit(kind: str) -> Act:
     if kind in ("shared", "own"):
         return Act("", "credit_account", "fenced", kind, SMALL)
     word: Word = "deny" if kind == "deny" else "late" if kind == "late" else "approve"
     return Act("", "credit_account", "fenced", "own", LARGE, word)
 
 
-def _foreign(tool: str) -> Act:
+def foreign_act(tool: str) -> Act:
     if tool == "refund_payment":
         return Act("", tool, "keyed", "", LARGE, allowed=False)
     if tool == "credit_accounts":
@@ -142,13 +142,15 @@ def _foreign(tool: str) -> Act:
     return Act("", tool, "fenced", "", SMALL, allowed=False)
 
 
-def _read(chance: random.Random, tool: str) -> Act:
+def read(chance: random.Random, tool: str) -> Act:
     fault = chance.choice(READ_FAULTS) if tool == "get_order" and chance.random() < FAULTY else ""
     return Act("", tool, "read", "", LARGE, fault=fault)
 
 
-def _named(chance: random.Random, act: Act, seed: int, number: int) -> Act:
+def named(chance: random.Random, act: Act, seed: int, number: int) -> Act:
+    """With ids of its own, and an amount that no other act of the run has on the same object."""
     items = tuple(f"CA-{seed}-{number}-{place}" for place, _ in enumerate(act.items))
+    repeats = tuple(f"call-{number}-again-{place}" for place, _ in enumerate(act.repeats))
     if items:
         target = items[-1]
     elif act.tool in ("credit_account", "get_credit_balance"):
@@ -156,7 +158,8 @@ def _named(chance: random.Random, act: Act, seed: int, number: int) -> Act:
         target = f"CA-{seed}-shared-{share}" if act.target == "shared" else f"CA-{seed}-{number}"
     else:
         target = f"O-{seed}-{number}"
-    return replace(act, call_id=f"call-{number}", target=target, items=items, amount=act.amount + number)
+    amount = act.amount + number
+    return replace(act, call_id=f"call-{number}", target=target, items=items, amount=amount, repeats=repeats)
 
 
 def dealt(chance: random.Random, number: int, weights: dict[T, int]) -> list[T]:

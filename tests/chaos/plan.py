@@ -3,13 +3,20 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, count
 
 from tests.chaos.acts import DELIVERIES, Act, Delivery, Turn
-from tests.chaos.load import acts_of, dealt
+from tests.chaos.load import acts_of, dealt, named
 from tests.chaos.steps import Step, steps_of
+from tests.chaos.turns import FEWEST_ACTS, turns_of
 
-SMALLEST = 36
+SMALLEST = 45
 """Acts; with fewer there is no room for every kind of act and fault."""
+OUTSIDE_TURNS = 36
+"""The same of those that stand in no response with several writes."""
+
+IN_TURNS = 0.2
+"""Part of the acts that stand in responses with several writes, unless it is said otherwise."""
 
 PEOPLE_OF = {"tenant-a": ("user-17", "user-18"), "tenant-b": ("user-21",)}
 SURFACES = ("anthropic-messages", "openai-chat")
@@ -22,6 +29,8 @@ class Plan:
     seed: int
     turns: tuple[Turn, ...]
     steps: tuple[Step, ...]
+    in_turns: float | None = None
+    """Unless it is as always."""
 
     @property
     def acts(self) -> tuple[Act, ...]:
@@ -29,19 +38,40 @@ class Plan:
         return tuple(act for turn in self.turns for act in turn.acts)
 
 
-def plan_of(seed: int, operations: int) -> Plan:
-    """The plan of that seed for so many acts."""
-    if operations < SMALLEST:
-        raise ValueError(f"a run has at least {SMALLEST} operations")
-    chance = random.Random(f"{seed}/{operations}")
-    turns = _turns(chance, seed, acts_of(chance, seed, operations))
+def plan_of(seed: int, operations: int, in_turns: float = IN_TURNS) -> Plan:
+    """The plan of that seed for so many acts, with that part of them in responses with several writes."""
+    together = max(FEWEST_ACTS, round(operations * in_turns))
+    if operations < SMALLEST or operations - together < OUTSIDE_TURNS:
+        raise ValueError(f"a run has at least {SMALLEST} operations, {OUTSIDE_TURNS} of them outside of such responses")
+    chance = random.Random(f"{seed}/{operations}/{in_turns}")
+    turns = _turns(chance, seed, _groups(chance, operations - together, together))
+    steps = steps_of(chance, operations, _batches(turns), _ordered(turns))
+    return Plan(seed, turns, steps, None if in_turns == IN_TURNS else in_turns)
+
+
+def _batches(turns: Sequence[Turn]) -> list[int]:
+    """The places of those that will be carried out."""
     acts = [act for turn in turns for act in turn.acts]
-    batches = [place for place, act in enumerate(acts) if act.items and act.allowed and act.word == "approve"]
-    return Plan(seed, turns, steps_of(chance, operations, batches))
+    return [place for place, act in enumerate(acts) if act.items and act.allowed and act.word == "approve"]
 
 
-def _turns(chance: random.Random, seed: int, acts: Sequence[Act]) -> tuple[Turn, ...]:
-    groups = list(_grouped(chance, acts))
+def _ordered(turns: Sequence[Turn]) -> list[int]:
+    """The places at which responses with several writes begin."""
+    places = accumulate((len(turn.acts) for turn in turns), initial=0)
+    return [place for turn, place in zip(turns, places, strict=False) if turn.ordered]
+
+
+def _groups(chance: random.Random, alone: int, together: int) -> list[tuple[Act, ...]]:
+    """Those of each response, in the order in which they are proposed."""
+    groups = list(_grouped(chance, acts_of(chance, alone)))
+    for group in turns_of(chance, together):
+        groups.insert(chance.randint(1, len(groups)), group)
+    return groups
+
+
+def _turns(chance: random.Random, seed: int, drawn: Sequence[tuple[Act, ...]]) -> tuple[Turn, ...]:
+    numbers = count()
+    groups = [tuple(named(chance, act, seed, next(numbers)) for act in group) for group in drawn]
     deliveries = dealt(chance, len(groups), dict.fromkeys(DELIVERIES, 1) | {"once": 5, "later": 2})
     return tuple(
         _turn(chance, seed, number, group, delivery)

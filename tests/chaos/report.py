@@ -14,19 +14,22 @@ WIDEST = 40
 
 WOULD_BE = {
     DUPLICATE: "two effects of one act, of one operation or of one item of a batch; two keys for one operation; the "
-    "total of an order or an account that its effects do not add up to",
+    "total of an order or an account that its effects do not add up to; two operations of one call that a response "
+    "holds twice",
     LOST: "told or stored as succeeded without an effect, an item of a batch too, or stored as failed with one; "
     "promised and gone; never answered",
     WRONG: "told as failed with an effect; two different final answers; a final answer taken back; another call's "
     "result; success told before the end; other arguments under taken ids not refused; the model told something else "
     "than its caller; an item of a batch in no list of its answer, in two, or in the wrong one; a wish to cancel told "
     "as in time that was not, or as too late that stopped it; an end that is not what the operator said; given up "
-    "without an operator's word",
+    "without an operator's word; one call that a response holds twice answered in two ways; a write that ended "
+    "otherwise than as cut off after an earlier one of its response had not succeeded, or as cut off when all had",
     FORBIDDEN: "an effect that was denied, told as cancelled, not approved by enough people, on another tenant's "
     "object, with other arguments, on an account that the batch does not name, or asked for by nobody; a handler "
-    "called for what was refused; a word on record that no operator gave",
-    STUCK: "at no true end and not before a person with a reason; ended with a workflow that is not; a word of an "
-    "operator or a wish of a caller of which nothing has come",
+    "called for what was refused; a word on record that no operator gave; an effect, a handler called or people asked "
+    "before each earlier write of the response had succeeded, or a handler called before its reads had ended",
+    STUCK: "at no true end and not before a person with a reason; ended with a workflow that is not, its own or that "
+    "of its response; a word of an operator or a wish of a caller of which nothing has come",
     BROKEN: "an invariant that `python -m worker verify` finds broken, after the load or in the end",
 }
 
@@ -53,6 +56,10 @@ theirs. Some refunds meet a lost answer or a send that was never taken while the
 good. After the load the moment of their first send is moved back by an hour, which brings them before the operator, who
 finds the truth in the provider's books and says it in the back office, gives it up, or leaves it for now.
 
+A part of the acts stands in responses with one to three reads and two or three writes, refunds and credits mixed. In
+many of them one write is denied, cancelled by its caller, refused or given up; some ask for one of their acts twice.
+When an effect was made is read from the books of the service that made it.
+
 Load and faults come from the seed before anything starts, and are tied to how much was delivered. How they interleave
 is for the machine to say, so a run repeats what it does and not every outcome."""
 
@@ -72,6 +79,8 @@ def written(evidence: Evidence, verdict: Verdict) -> str:
                 "The same holds for each account of each batch.",
                 "## By class",
                 _classes(verdict.classes),
+                "## Responses with several writes",
+                _bars(verdict.turns, "how it went"),
                 "## What callers who cancelled were told",
                 _bars(verdict.wishes, "told"),
                 "## What operators said",
@@ -93,7 +102,8 @@ def written(evidence: Evidence, verdict: Verdict) -> str:
 
 
 def _summary(evidence: Evidence, verdict: Verdict) -> str:
-    command = f"python -m tests.chaos --operations {verdict.acts} --seed {verdict.seed}"
+    in_turns = "" if evidence.in_turns is None else f" --in-turns {evidence.in_turns}"
+    command = f"python -m tests.chaos --operations {verdict.acts} --seed {verdict.seed}{in_turns}"
     rows = (
         ("command", f"`{command}`"),
         ("verdict", f"**{verdict.sentence}**"),

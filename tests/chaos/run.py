@@ -14,6 +14,7 @@ from tests.chaos.agents import AGAIN, Agents
 from tests.chaos.auditor import Auditor
 from tests.chaos.audits import audited
 from tests.chaos.cancels import Cancels
+from tests.chaos.console import Console
 from tests.chaos.delivered import Delivered
 from tests.chaos.evidence import Asked, Audit, Evidence
 from tests.chaos.faults import Faults
@@ -58,7 +59,7 @@ class Run:
         self._onceward = onceward
         self.delivered = Delivered(len(plan.acts))
         self.auditor = Auditor(onceward.owner, books, onceward.temporal)
-        self.faults = Faults(processes, provider, self.auditor, self.delivered)
+        self.faults = Faults(processes, provider, self.auditor, Console(onceward.temporal), self.delivered)
         back_offices = [f"{processes.stack.url(door)}/back-office" for door in DOORS]
         self.setbacks = setbacks
         self.people = People(plan, back_offices, self.auditor, self.delivered, setbacks)
@@ -182,6 +183,7 @@ class Run:
             faults=dict(self.faults.done + self.setbacks.done + self._provider.fired + posts),
             deaths=dict(self._processes.deaths),
             seconds=time.monotonic() - self._began,
+            in_turns=self._plan.in_turns,
         )
 
 
@@ -198,4 +200,5 @@ def _asked(turn: Turn, act: Act) -> Asked:
         approvers=approvers_needed(act),
         allowed=act.allowed,
         items=act.items,
+        repeats=act.repeats,
     )

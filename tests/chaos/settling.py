@@ -65,9 +65,13 @@ class Settling:
         while time.monotonic() < deadline:
             open_ones = {row["operation_id"] for row in await self._auditor.open_operations()}
             runs = await self._auditor.workflows()
-            if all(each[-1] != "RUNNING" for key, each in runs.items() if key not in open_ones):
+            if all(each[-1] != "RUNNING" for key, each in runs.items() if not self._waits(key, open_ones)):
                 return
             await asyncio.sleep(LOOK_SECONDS)
+
+    def _waits(self, key: str, open_ones: set[str]) -> bool:
+        """For something that has not ended: itself, or one of a turn; which turn holds what need not be known here."""
+        return key in open_ones or (bool(open_ones) and key.startswith("turn_"))
 
     async def _read_again(self, left: list[dict[str, Any]]) -> None:
         if all(row["writes"] for row in left) or time.monotonic() < self._reread + READ_AGAIN_SECONDS:

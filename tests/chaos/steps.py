@@ -24,11 +24,20 @@ EVERY = {
     "kill Temporal": 250,
     "refunds stay pending": 100,
     "look-ups fail": 60,
+    "kill a worker in mid-turn": 40,
+    "kill both doors as a turn comes": 100,
+    "terminate a turn": 80,
+    "cancel a turn": 80,
+    "reset a turn": 80,
 }
 """One of a kind for so many acts, and one at least."""
 
 WITH_A_BATCH = ("kill a worker in mid-batch", "pause a worker in mid-batch", "pause a worker past its lease")
 """What comes right after a batch was proposed, which is then likely to be hit."""
+
+AS_A_TURN_COMES = "kill both doors as a turn comes"
+WITH_A_TURN = ("kill a worker in mid-turn", "terminate a turn", "cancel a turn", "reset a turn")
+"""What comes right before a response with several writes is proposed, and right after."""
 
 TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "kill a worker": tuple((name,) for name in WORKERS),
@@ -46,6 +55,11 @@ TARGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "kill Temporal": (("temporal",),),
     "refunds stay pending": ((),),
     "look-ups fail": ((),),
+    "kill a worker in mid-turn": tuple((name,) for name in WORKERS),
+    AS_A_TURN_COMES: (DOORS,),
+    "terminate a turn": ((),),
+    "cancel a turn": ((),),
+    "reset a turn": ((),),
 }
 """The processes that a kind may hit; which of them is drawn."""
 
@@ -59,21 +73,30 @@ class Step:
     targets: tuple[str, ...]
 
 
-def steps_of(chance: random.Random, operations: int, batches: Sequence[int]) -> tuple[Step, ...]:
+def steps_of(chance: random.Random, operations: int, batches: Sequence[int], turns: Sequence[int]) -> tuple[Step, ...]:
     """The steps of a run with so many acts: every kind, spread over the first nine tenths.
 
-    `batches` are the places of those that will be carried out.
+    `batches` are the places of those that will be carried out, `turns` those where responses with several writes begin.
     """
     kinds = [kind for kind, every in EVERY.items() for _ in range(max(1, round(operations / every)))]
     chance.shuffle(kinds)
     stretch = operations * 0.9 / len(kinds)
     places = [int((place + chance.random()) * stretch) for place, _ in enumerate(kinds)]
     steps = [
-        Step(1 + (_nearest(batches, place) if kind in WITH_A_BATCH else place), kind, chance.choice(TARGETS[kind]))
+        Step(_at(kind, place, batches, turns), kind, chance.choice(TARGETS[kind]))
         for kind, place in zip(kinds, places, strict=True)
     ]
     return tuple(sorted(steps, key=lambda step: step.at))
 
 
-def _nearest(batches: Sequence[int], place: int) -> int:
-    return min(batches, key=lambda batch: abs(batch - place))
+def _at(kind: str, place: int, batches: Sequence[int], turns: Sequence[int]) -> int:
+    """After how many acts: those before the place, and the act there too unless it has to come meanwhile."""
+    if kind == AS_A_TURN_COMES:
+        return max(1, _nearest(turns, place))
+    if kind in WITH_A_TURN:
+        return 1 + _nearest(turns, place)
+    return 1 + (_nearest(batches, place) if kind in WITH_A_BATCH else place)
+
+
+def _nearest(places: Sequence[int], place: int) -> int:
+    return min(places, key=lambda each: abs(each - place))

@@ -2,7 +2,9 @@
 
 import copy
 import json
+import re
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +53,16 @@ def answer(request_id: str, *results: Told, at: float = 1.0, how: str = "first")
     return Answer(how, "api", request_id, at, at + 0.5, 200, results, told, asked)
 
 
-def operation(operation_id: str, state: str, code: str | None = None, tool: str = "refund_payment") -> Row:
+def moment(second: float) -> datetime:
+    return datetime(2026, 1, 5, 12, tzinfo=UTC) + timedelta(seconds=second)
+
+
+def operation(
+    operation_id: str, state: str, code: str | None = None, tool: str = "refund_payment", *, ended: float = 5.0
+) -> Row:
     return {
+        "created_at": moment(0),
+        "ended_at": moment(ended) if state in ENDS else None,
         "operation_id": operation_id,
         "state": state,
         "code": code,
@@ -62,8 +72,13 @@ def operation(operation_id: str, state: str, code: str | None = None, tool: str 
     }
 
 
-def refund(number: int, operation_id: str, target: str, amount: int, key: str = "") -> Row:
+def recorded(request_id: str, call_id: str, operation_id: str, *, attached: bool = False) -> Row:
+    return {"request_id": request_id, "call_id": call_id, "operation_id": operation_id, "attached": attached}
+
+
+def refund(number: int, operation_id: str, target: str, amount: int, key: str = "", *, at: float = 4.0) -> Row:
     return {
+        "created_at": moment(at),
         "refund_id": f"rf-{number}",
         "client_reference": operation_id,
         "order_id": target,
@@ -81,8 +96,9 @@ def claim(operation_id: str, item: str = "", *, uncertain: bool = False) -> Row:
     return {"operation_id": operation_id, "item": item, "generation": 1, "uncertain": uncertain}
 
 
-def entry(operation_id: str, account: str, amount: int, item: str = "") -> Row:
+def entry(operation_id: str, account: str, amount: int, item: str = "", *, at: float = 4.0) -> Row:
     return {
+        "at": moment(at),
         "entry_id": f"cr-{account[-1]}",
         "operation_id": operation_id,
         "item": item,
@@ -152,10 +168,7 @@ def clean() -> Evidence:
                 operation("op-8", "failed_terminal", "outcome_abandoned"),
                 operation("op-9", "failed_terminal", "canceled"),
             ],
-            "calls": [
-                {"operation_id": f"op-{number}", "request_id": f"r-{number}", "call_id": f"call-{number}"}
-                for number in range(1, 10)
-            ],
+            "calls": [recorded(f"r-{number}", f"call-{number}", f"op-{number}") for number in range(1, 10)],
             "approvals": [
                 {"operation_id": "op-1", "approval_id": "ap-1", "state": "consumed"},
                 {"operation_id": "op-2", "approval_id": "ap-2", "state": "denied"},
@@ -531,3 +544,240 @@ def test_a_broken_invariant_is_found(clean: Evidence) -> None:
 
 def test_an_audit_that_could_not_look_is_found(clean: Evidence) -> None:
     assert kinds(replace(clean, audits=(Audit("at the end", 2, "The database does not answer."),))) == {BROKEN}
+
+
+# -- responses with several writes
+
+
+PAID = Asked("call-10", ("r-10",), "tenant-a", "refund_payment", "keyed", "O-10", 50_010, 1, repeats=("call-10-again",))
+LOOKED = Asked("call-11", ("r-10",), "tenant-a", "get_order", "read", "O-11", 50_011, 0)
+CREDITED = Asked("call-12", ("r-10",), "tenant-a", "credit_account", "fenced", "CA-12", 50_012, 1)
+REFUSED = Asked("call-13", ("r-13",), "tenant-a", "refund_payment", "keyed", "O-13", 50_013, 1)
+CUT_OFF = Asked("call-14", ("r-13",), "tenant-a", "credit_account", "fenced", "CA-14", 1_014, 0)
+
+
+@pytest.fixture
+def turned(clean: Evidence) -> Evidence:
+    """Beside the others a refund, a read and a credit in their order; and a credit after a refund that was denied."""
+    refunded = {"refund_id": "rf-10", "order_id": "O-10", "amount": 50_010, "currency": "KRW"}
+    credit = {"entry_id": "cr-2", "account_id": "CA-12", "amount": 50_012, "currency": "KRW"}
+    paid = result("call-10", "op-10", "succeeded", data=refunded, duplicate_of=None)
+    told = (
+        paid,
+        result("call-11", "op-11", "succeeded", data={"order_id": "O-11", "paid": 200_000}),
+        result("call-12", "op-12", "succeeded", data=credit),
+        paid | {"call_id": "call-10-again", "duplicate_of": "call-10"},
+    )
+    cut = (failed("call-13", "op-13", "approval_denied"), failed("call-14", "op-14", "earlier_write_not_done"))
+    rows: dict[str, tuple[Row, ...]] = {
+        "operations": (
+            operation("op-10", "succeeded", ended=5),
+            operation("op-11", "succeeded", tool="get_order", ended=1),
+            operation("op-12", "succeeded", tool="credit_account", ended=9),
+            operation("op-13", "failed_terminal", "approval_denied"),
+            operation("op-14", "failed_terminal", "earlier_write_not_done", tool="credit_account"),
+        ),
+        "calls": (
+            *(recorded("r-10", f"call-{number}", f"op-{number}") for number in (10, 11, 12)),
+            recorded("r-10", "call-10-again", "op-10", attached=True),
+            *(recorded("r-13", f"call-{number}", f"op-{number}") for number in (13, 14)),
+        ),
+        "approvals": (
+            {"operation_id": "op-10", "approval_id": "ap-10", "state": "consumed", "asked_at": moment(2)},
+            {"operation_id": "op-12", "approval_id": "ap-12", "state": "consumed", "asked_at": moment(6)},
+            {"operation_id": "op-13", "approval_id": "ap-13", "state": "denied", "asked_at": moment(2)},
+        ),
+        "claims": (claim("op-10"), claim("op-12")),
+        "handler_calls": (
+            {"operation_id": "op-11", "began_at": moment(0.5)},
+            {"operation_id": "op-10", "began_at": moment(3)},
+            {"operation_id": "op-12", "began_at": moment(7)},
+        ),
+        "refunds": (refund(10, "op-10", "O-10", 50_010, at=4),),
+        "ledger_entries": (entry("op-12", "CA-12", 50_012, at=8),),
+        "ledger_accounts": ({"account_id": "CA-12", "balance": 50_012}, {"account_id": "CA-14", "balance": 0}),
+        "orders": tuple(order(target, 0)[0] for target in ("O-10", "O-11", "O-13")),
+        "payments": (order("O-10", 50_010)[1], order("O-11", 0)[1], order("O-13", 0)[1]),
+        "turns": (
+            {"turn": "turn-10", "writes": [["op-10", "hash"], ["op-12", "hash"]]},
+            {"turn": "turn-13", "writes": [["op-13", "hash"], ["op-14", "hash"]]},
+        ),
+    }
+    evidence = replace(
+        clean,
+        acts=(*clean.acts, PAID, LOOKED, CREDITED, REFUSED, CUT_OFF),
+        answers=(*clean.answers, answer("r-10", *told, at=10.0), answer("r-13", *cut, at=10.0)),
+        said=(
+            *clean.said,
+            Said("op-10", "ap-10", "approver-1", "approve", 200),
+            Said("op-12", "ap-12", "approver-3", "approve", 200),
+            Said("op-13", "ap-13", "approver-1", "deny", 200),
+        ),
+        workflows={
+            **clean.workflows,
+            **{name: ["COMPLETED"] for name in ("op-10", "op-12", "op-13", "op-14", "turn-13")},
+            "turn-10": ["TERMINATED", "COMPLETED"],
+        },
+    )
+    for table, more in rows.items():
+        evidence = with_rows(evidence, table, *more)
+    return evidence
+
+
+def with_changed(evidence: Evidence, table: str, operation_id: str, **changes: Any) -> Evidence:
+    """The rows of that operation."""
+    rows = [row | changes if row.get("operation_id") == operation_id else row for row in evidence.rows(table)]
+    return replace(evidence, tables={**evidence.tables, table: rows})
+
+
+def found(evidence: Evidence, about: str) -> set[tuple[str, str]]:
+    """What is found of that one: the kind, and the words without ids."""
+    words = [(finding.kind, finding.words) for finding in check(evidence).findings if finding.about == about]
+    return {(kind, re.sub(r"\b(op|cr|rf)-\d+", "…", each)) for kind, each in words}
+
+
+def test_turns_in_good_order_pass_and_are_counted(turned: Evidence) -> None:
+    verdict = check(turned)
+    assert verdict.findings == ()
+    assert verdict.turns == {"every write done": 1, "those after one not done: approval_denied": 1}
+    assert verdict.histogram == {0: 5, 1: 6}
+
+
+def test_an_effect_after_an_earlier_write_that_did_not_succeed_is_found(turned: Evidence) -> None:
+    made = with_changed(turned, "operations", "op-14", state="succeeded", code=None)
+    made = with_rows(made, "ledger_entries", entry("op-14", "CA-14", 1_014, at=8))
+    assert (FORBIDDEN, "… although …, which comes before it, is failed_terminal") in found(made, "op-14")
+
+
+@pytest.mark.parametrize("state", ["awaiting_approval", "unconfirmed", "manual_review"])
+def test_an_effect_while_an_earlier_write_is_open_is_found(turned: Evidence, state: str) -> None:
+    still_open = with_changed(turned, "operations", "op-10", state=state, ended_at=None)
+    assert (FORBIDDEN, f"… although …, which comes before it, is {state}") in found(still_open, "op-12")
+
+
+def test_an_effect_that_came_before_that_of_an_earlier_write_is_found(turned: Evidence) -> None:
+    early = with_changed(turned, "ledger_entries", "op-12", at=moment(3))
+    assert found(early, "op-12") == {
+        (FORBIDDEN, "… before …, which comes before it, had ended"),
+        (FORBIDDEN, "its effect came before that of …, which comes before it"),
+    }
+    late = replace(turned, tables={**turned.tables, "refunds": [*turned.rows("refunds")[:-1], refund_at(9)]})
+    assert found(late, "op-12") == {(FORBIDDEN, "its effect came before that of …, which comes before it")}
+
+
+def refund_at(second: float) -> Row:
+    return refund(10, "op-10", "O-10", 50_010, at=second)
+
+
+def test_a_handler_that_is_called_before_an_earlier_write_has_ended_is_found(turned: Evidence) -> None:
+    early = with_changed(turned, "handler_calls", "op-12", began_at=moment(4))
+    assert found(early, "op-12") == {(FORBIDDEN, "a handler was called before …, which comes before it, had ended")}
+
+
+def test_people_who_are_asked_before_an_earlier_write_has_ended_are_found(turned: Evidence) -> None:
+    early = with_changed(turned, "approvals", "op-12", asked_at=moment(4))
+    assert found(early, "op-12") == {(FORBIDDEN, "people were asked before …, which comes before it, had ended")}
+
+
+def test_a_handler_or_a_question_of_what_was_cut_off_is_found(turned: Evidence) -> None:
+    called = with_rows(turned, "handler_calls", {"operation_id": "op-14", "began_at": moment(6)})
+    assert (FORBIDDEN, "a handler was called although it ended with earlier_write_not_done") in found(called, "op-14")
+    question = {"operation_id": "op-14", "approval_id": "ap-14", "state": "void", "asked_at": moment(6)}
+    assert found(with_rows(turned, "approvals", question), "op-14") == {
+        (FORBIDDEN, "people were asked although …, which comes before it, is failed_terminal")
+    }
+
+
+def test_another_end_after_an_earlier_write_that_did_not_succeed_is_found(turned: Evidence) -> None:
+    other = with_changed(turned, "operations", "op-14", code="account_closed")
+    assert (WRONG, "it ended with account_closed after …, which comes before it, had not succeeded") in found(
+        other, "op-14"
+    )
+
+
+def test_a_write_that_was_cancelled_before_it_could_be_cut_off_is_no_fault(turned: Evidence) -> None:
+    stopped = with_changed(turned, "operations", "op-14", code="canceled")
+    stopped = with_wishes(stopped, replace(wish("op-14", "canceled", "failed_terminal", "canceled"), call_id="call-14"))
+    said = [each for each in stopped.answers if each.request_id != "r-13"]
+    told = answer("r-13", failed("call-13", "op-13", "approval_denied"), failed("call-14", "op-14", "canceled"))
+    assert kinds(replace(stopped, answers=(*said, told))) == set()
+
+
+def test_a_write_that_was_cut_off_although_all_before_it_succeeded_is_found(turned: Evidence) -> None:
+    for_nothing = with_changed(turned, "operations", "op-12", state="failed_terminal", code="earlier_write_not_done")
+    assert (WRONG, "it was cut off, and every write before it has succeeded") in found(for_nothing, "op-12")
+
+
+def test_a_write_that_begins_before_a_read_has_ended_is_found(turned: Evidence) -> None:
+    early = with_changed(turned, "operations", "op-11", ended_at=moment(4))
+    assert found(early, "op-10") == {(FORBIDDEN, "a handler was called before …, a read, had ended")}
+    forgotten = with_changed(turned, "operations", "op-11", created_at=moment(-200), ended_at=moment(4))
+    assert found(forgotten, "op-10") == set()
+
+
+def test_what_was_open_before_has_its_place_in_another_response(turned: Evidence) -> None:
+    asked_again = with_changed(turned, "calls", "op-12", attached=True)
+    assert kinds(with_changed(asked_again, "approvals", "op-12", asked_at=moment(1))) == set()
+
+
+def test_a_call_that_a_response_holds_twice_and_that_is_two_operations_is_found(turned: Evidence) -> None:
+    two = replace(turned, tables={**turned.tables, "calls": [*turned.rows("calls")]})
+    (again,) = [row for row in two.rows("calls") if row["call_id"] == "call-10-again"]
+    rows = [row if row is not again else row | {"operation_id": "op-13"} for row in two.rows("calls")]
+    two = replace(two, tables={**two.tables, "calls": rows})
+    assert (DUPLICATE, "one call that r-10 holds twice is 2 operations") in found(two, "call-10")
+
+
+def test_a_response_of_which_only_a_part_is_on_record_is_found(turned: Evidence) -> None:
+    rows = [row for row in turned.rows("calls") if row["call_id"] != "call-10-again"]
+    part = replace(turned, tables={**turned.tables, "calls": rows})
+    assert found(part, "call-10") == {(WRONG, "only a part of r-10 is on record")}
+
+
+@pytest.mark.parametrize("changed", [{"final": False}, {"operation_id": "op-1"}, {"data": {}}])
+def test_a_call_that_a_response_holds_twice_and_that_is_answered_in_two_ways_is_found(
+    turned: Evidence, changed: Told
+) -> None:
+    said = next(each for each in turned.answers if each.request_id == "r-10")
+    other = replace(said, results=(*said.results[:3], said.results[3] | changed), sent=0.0, received=0.5)
+    assert (WRONG, "one call that a response holds twice is answered in two ways") in found(
+        with_answer(turned, other), "call-10"
+    )
+
+
+def test_a_call_that_is_told_as_the_repetition_of_another_one_is_found(turned: Evidence) -> None:
+    said = next(each for each in turned.answers if each.request_id == "r-10")
+    other = replace(said, results=(*said.results[:3], said.results[3] | {"duplicate_of": "call-11"}))
+    answers = tuple(each for each in turned.answers if each is not said)
+    assert found(replace(turned, answers=(*answers, other)), "call-10") == {
+        (WRONG, "a call is told as the repetition of another one")
+    }
+
+
+def test_a_repeated_call_that_was_never_answered_is_found(turned: Evidence) -> None:
+    said = next(each for each in turned.answers if each.request_id == "r-10")
+    silent = replace(said, results=said.results[:3], asked=said.asked[:3])
+    answers = tuple(each for each in turned.answers if each is not said)
+    assert found(replace(turned, answers=(*answers, silent)), "call-10-again") == {(LOST, "it was never answered")}
+
+
+def test_another_code_than_the_stored_one_is_found(turned: Evidence) -> None:
+    other = with_changed(turned, "operations", "op-13", code="approval_expired")
+    assert (WRONG, "told with approval_denied and stored with approval_expired") in found(other, "call-13")
+
+
+@pytest.mark.parametrize("runs", [["RUNNING"], ["COMPLETED", "FAILED"], []])
+def test_a_workflow_of_a_turn_that_did_not_close_well_is_found(turned: Evidence, runs: list[str]) -> None:
+    stuck = replace(turned, workflows={**turned.workflows, "turn-10": runs})
+    status = runs[-1] if runs else "absent"
+    assert found(stuck, "turn-10") == {(STUCK, f"all of its writes have ended, its workflow is {status}")}
+
+
+@pytest.mark.parametrize("status", ["TERMINATED", "CANCELED"])
+def test_a_workflow_of_a_turn_that_somebody_has_ended_is_no_fault(turned: Evidence, status: str) -> None:
+    assert kinds(replace(turned, workflows={**turned.workflows, "turn-10": [status]})) == set()
+
+
+def test_evidence_of_turns_that_was_kept_is_judged_alike(turned: Evidence, tmp_path: Path) -> None:
+    turned.keep(tmp_path / "evidence.json")
+    assert check(kept(tmp_path / "evidence.json")) == check(turned)

@@ -4,8 +4,9 @@ import pytest
 
 from tests.chaos.acts import DELIVERIES, MOMENTS, REVIEWS, Act
 from tests.chaos.load import FEWEST_ITEMS, MOST_ITEMS, REFUND_FAULTS, REVIEW_FAULTS, UNASKED_UP_TO, WORDS_ON_BATCHES
-from tests.chaos.plan import SMALLEST, plan_of
-from tests.chaos.steps import EVERY, WITH_A_BATCH
+from tests.chaos.plan import IN_TURNS, SMALLEST, plan_of
+from tests.chaos.steps import AS_A_TURN_COMES, EVERY, WITH_A_BATCH, WITH_A_TURN
+from tests.chaos.turns import MOST_READS, MOST_WRITES
 
 
 @pytest.mark.parametrize("operations", [SMALLEST, 300])
@@ -78,8 +79,39 @@ def test_there_are_as_many_acts_as_were_asked_for_and_each_is_its_own(operations
     assert len(set(objects)) == len(objects)
 
 
-def test_a_turn_has_one_write_at_most() -> None:
-    assert all(sum(act.writes for act in turn.acts) <= 1 for turn in plan_of(7, 300).turns)
+@SIZES
+@SEEDS
+def test_a_fifth_of_the_acts_stands_in_turns_with_reads_and_several_writes(seed: int, operations: int) -> None:
+    ordered = [turn for turn in plan_of(seed, operations).turns if turn.ordered]
+    assert sum(len(turn.acts) for turn in ordered) == round(operations * IN_TURNS)
+    for turn in ordered:
+        writes = [act for act in turn.acts if act.writes]
+        assert 2 <= len(writes) <= MOST_WRITES
+        assert 1 <= len(turn.acts) - len(writes) <= MOST_READS
+        assert {act.tool for act in writes} <= {"refund_payment", "credit_account", "credit_accounts"}
+    assert any(act.repeats for turn in ordered for act in turn.acts)
+
+
+def test_in_turns_with_several_writes_everything_becomes_of_one_of_them() -> None:
+    writes = [act for turn in plan_of(7, 1000).turns if turn.ordered for act in turn.acts if act.writes]
+    assert {act.tool for act in writes} == {"refund_payment", "credit_account", "credit_accounts"}
+    assert {act.word for act in writes} >= {"approve", "deny", "late", "nobody"}
+    assert {act.review for act in writes} == {None, "resolved", "abandoned"}
+    assert any(act.cancel for act in writes)
+    assert any(not act.allowed for act in writes)
+    assert any(act.fault == "422" for act in writes)
+
+
+def test_without_a_name_of_its_own_no_call_is_asked_for_twice() -> None:
+    ids = [call for act in plan_of(7, 1000).acts for call in (act.call_id, *act.repeats)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_more_may_stand_in_turns_and_the_seed_still_says_what() -> None:
+    assert plan_of(7, 150, 0.5) == plan_of(7, 150, 0.5)
+    assert sum(len(turn.acts) for turn in plan_of(7, 150, 0.5).turns if turn.ordered) == 75
+    with pytest.raises(ValueError, match="outside"):
+        plan_of(7, 100, 0.9)
 
 
 def test_steps_come_while_there_is_still_something_to_deliver() -> None:
@@ -93,6 +125,16 @@ def test_what_hits_a_batch_comes_right_after_one_was_proposed() -> None:
     for step in plan.steps:
         if step.kind in WITH_A_BATCH:
             assert plan.acts[step.at - 1].items
+
+
+def test_what_hits_a_turn_comes_right_before_or_after_one_was_proposed() -> None:
+    plan = plan_of(7, 300)
+    turn_of = [turn for turn in plan.turns for _ in turn.acts]
+    for step in plan.steps:
+        if step.kind in WITH_A_TURN:
+            assert turn_of[step.at - 1].ordered
+        if step.kind == AS_A_TURN_COMES:
+            assert turn_of[step.at].ordered
 
 
 def test_people_are_asked_about_every_refund_and_about_no_small_credit() -> None:
