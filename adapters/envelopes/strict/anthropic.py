@@ -7,6 +7,7 @@ The provider compiles all strict tools of one call together and limits them toge
 whole. `within_limits` says which tools of a set may be strict.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ MOST_OPTIONAL: Final = 24
 MOST_UNIONS: Final = 16
 """Places with a choice."""
 
+FIELD_NAME: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+"""Names that the provider takes, in schemas that are not strict as well: one other name refuses the whole set."""
 FORMATS: Final = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 )
@@ -54,6 +57,8 @@ def within_limits(forms: Iterable[StrictForm | Inexpressible]) -> list[bool]:
 
 def _finished(_: Source, schema: Json, said: tuple[str, ...]) -> StrictForm:
     found = StrictForm(schema, said, lambda arguments: arguments, sizes.optional(schema), sizes.unions(schema))
+    if not all(FIELD_NAME.fullmatch(name) for name in sizes.names(schema)):
+        refuse("a field has a name that the provider refuses", "")
     if found.optional > MOST_OPTIONAL:
         refuse(f"it has more than {MOST_OPTIONAL} fields that may be left out", "")
     if found.unions > MOST_UNIONS:

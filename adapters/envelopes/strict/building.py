@@ -14,13 +14,13 @@ from adapters.envelopes.strict.choices import Choices
 from adapters.envelopes.strict.conditions import narrowing
 from adapters.envelopes.strict.dialect import Dialect
 from adapters.envelopes.strict.form import Json, Parts, Schemas, refuse
-from adapters.envelopes.strict.source import OF_KIND, Source, annotations, ids, is_closed
+from adapters.envelopes.strict.source import Source, ids
+from adapters.envelopes.strict.vocabulary import OF_KIND, SHOWN, annotations, is_closed
 
 MOST_NODES: Final = 20_000
 """Places of a strict form; a schema that grows beyond them when it is written out is refused."""
 
 NULL: Final[Json] = {"type": "null"}
-_SHOWN: Final = ("title", "description")
 _DEFINITIONS: Final = "#/$defs/"
 
 
@@ -32,6 +32,7 @@ class Building:
         self._said: dict[str, dict[str, None]] = {}
         self._left_out: dict[str, None] = {}
         self._open: dict[tuple[int, ...], str] = {}
+        self._opened: dict[tuple[int, ...], str] = {}
         self._pointers: dict[tuple[int, ...], str] = {}
         self._definitions: dict[str, Json] = {}
         self._nodes = 0
@@ -56,9 +57,11 @@ class Building:
 
     # -- places and references
 
-    def _node(self, schemas: Schemas, place: str) -> Json:
+    def _node(self, schemas: Schemas, place: str, above: str) -> Json:
         """The schema of one place, or a reference to it where others refer to it as well."""
         self._count()
+        if not self._source.parts(schemas):
+            refuse("it names no type", self._source.place(schemas) or above)
         target = self._source.target_alone(schemas)
         if target is None:
             return self._written(self._source.parts(schemas), place, "")
@@ -70,9 +73,9 @@ class Building:
         """A place inside itself becomes a definition too, whether or not it had a name."""
         known = ids(parts)
         if known in self._open:
-            return self._back_to(known, parts, place)
+            return self._back_to(known, parts)
         if known not in self._pointers:
-            self._open[known] = self._new_pointer(name) if name else ""
+            self._open[known], self._opened[known] = self._new_pointer(name) if name else "", place
             body = self._body(parts, place)
             pointer = self._open.pop(known)
             if not pointer:
@@ -80,10 +83,10 @@ class Building:
             self._pointers[known], self._definitions[pointer.removeprefix(_DEFINITIONS)] = pointer, body
         return {"$ref": self._pointers[known]}
 
-    def _back_to(self, known: tuple[int, ...], parts: Parts, place: str) -> Json:
+    def _back_to(self, known: tuple[int, ...], parts: Parts) -> Json:
         if not self._dialect.recursion:
             refuse("it refers to itself", self._source.place(parts))
-        self._open[known] = self._open[known] or self._new_pointer(place)
+        self._open[known] = self._open[known] or self._new_pointer(self._opened[known])
         return {"$ref": self._open[known]}
 
     def _new_pointer(self, name: str) -> str:
@@ -102,17 +105,14 @@ class Building:
     def _body(self, parts: Parts, place: str) -> Json:
         about = annotations(parts)
         self._say(place, words.annotations(about))
-        return self._fitting(parts, place) | {word: about[word] for word in _SHOWN if word in about}
+        return self._fitting(parts, place) | {word: about[word] for word in SHOWN if word in about}
 
     def _fitting(self, parts: Parts, place: str) -> Json:
         values = self._source.literals(parts)
         if values is not None:
             return self._literal(values, parts)
-        in_words = self._choices.in_words(parts)
-        found = self._source.choice(parts, in_words)
-        if found is not None:
-            return self._choice(*found, place)
-        return self._typed(parts, place, in_words.values())
+        found = self._source.choice(parts)
+        return self._typed(parts, place) if found is None else self._choice(*found, place)
 
     def _literal(self, values: list[Any], parts: Parts) -> Json:
         if not values:
@@ -128,7 +128,8 @@ class Building:
             return self._body(self._source.parts(forms[0]), place)
         self._require_told_apart(keyword, forms, place, where)
         told_apart = sum(not self._source.is_nullable(form) for form in forms) > 1
-        nodes = [self._node(each, f"{place} (form {at})" if told_apart else place) for at, each in enumerate(forms, 1)]
+        places = [f"{place} (form {at})" if told_apart else place for at, _ in enumerate(forms, 1)]
+        nodes = [self._node(form, each, where) for form, each in zip(forms, places, strict=True)]
         return {"anyOf": [each for node in nodes for each in (node["anyOf"] if node.keys() == {"anyOf"} else [node])]}
 
     def _require_told_apart(self, keyword: str, forms: list[Schemas], place: str, where: str) -> None:
@@ -139,11 +140,14 @@ class Building:
         if self._dialect.every_field:
             self._choices.require_one_reading(forms, where)
 
-    def _typed(self, parts: Parts, place: str, told: Iterable[Json]) -> Json:
+    def _typed(self, parts: Parts, place: str) -> Json:
         kinds, where = self._source.types(parts), self._source.place(parts)
         if not kinds:
             refuse("it names no type" if kinds is None else "nothing fits it", where)
-        conditions = (*told, *narrowing(parts, self._source.fields(parts).speaking.keys(), where))
+        conditions = (
+            *self._source.told(parts).values(),
+            *narrowing(parts, self._source.fields(parts).speaking.keys(), where),
+        )
         self._say(place, map(words.condition, conditions))
         nodes = [self._of_kind(kind, parts, place) for kind in kinds]
         return nodes[0] if len(nodes) == 1 else {"anyOf": nodes}
@@ -169,14 +173,14 @@ class Building:
         if not fields.required <= fields.speaking.keys():
             refuse("it requires a field that cannot be given", where)
         nodes = {
-            name: self._field(schemas, name in fields.required, f"{place}.{name}" if place else name)
+            name: self._field(schemas, name in fields.required, f"{place}.{name}" if place else name, where)
             for name, schemas in fields.speaking.items()
         }
         required = [name for name in nodes if self._dialect.every_field or name in fields.required]
         return {"properties": nodes, "required": required, "additionalProperties": False}
 
-    def _field(self, schemas: Schemas, is_required: bool, place: str) -> Json:
-        node = self._node(schemas, place)
+    def _field(self, schemas: Schemas, is_required: bool, place: str, above: str) -> Json:
+        node = self._node(schemas, place, above)
         if is_required or not self._dialect.every_field:
             return node
         if not self._source.is_nullable(schemas):
@@ -196,7 +200,7 @@ class Building:
             refuse("it has a list whose items differ by their place", where)
         if not items:
             refuse("it has a list whose items may be anything", where)
-        return {"items": self._node(items, f"{place}[]")}
+        return {"items": self._node(items, f"{place}[]", where)}
 
     def _say(self, place: str, said: Iterable[str]) -> None:
         for each in said:
@@ -215,6 +219,7 @@ def _require_closable(parts: Parts, where: str) -> None:
 
 
 def _or_null(node: Json) -> Json:
-    shown = {word: node[word] for word in _SHOWN if word in node}
+    shown = {word: node[word] for word in SHOWN if word in node}
     rest = {word: value for word, value in node.items() if word not in shown}
-    return {"anyOf": [*(rest["anyOf"] if rest.keys() == {"anyOf"} else [rest]), NULL]} | shown
+    forms = rest["anyOf"] if rest.keys() == {"anyOf"} else [rest]
+    return {"anyOf": [*(form for form in forms if form != NULL), NULL]} | shown

@@ -3,14 +3,12 @@
 from itertools import combinations
 from typing import Final
 
-from adapters.envelopes.strict.conditions import only_narrows
-from adapters.envelopes.strict.form import Json, Parts, Schemas, refuse
+from adapters.envelopes.strict.form import Schemas, refuse
 from adapters.envelopes.strict.overlap import Overlap
-from adapters.envelopes.strict.source import CHOICES, Source
+from adapters.envelopes.strict.source import Source
 
 MOST_FORMS: Final = 100
 """Branches of one choice, each of which is compared with each."""
-_CONTAINERS: Final = frozenset({"object", "array"})
 
 
 class Choices:
@@ -18,18 +16,6 @@ class Choices:
 
     def __init__(self, source: Source) -> None:
         self._source, self._overlap = source, Overlap(source)
-
-    def in_words(self, parts: Parts) -> dict[tuple[int, str], Json]:
-        """The choices that only narrow what the rest says of objects and lists, by the part and the keyword."""
-        if _CONTAINERS.isdisjoint(self._source.types(parts) or ()):
-            return {}
-        names = self._source.fields(parts).speaking.keys()
-        return {
-            (id(part), keyword): {keyword: part[keyword]}
-            for part in parts
-            for keyword in CHOICES
-            if keyword in part and all(only_narrows(branch, names) for branch in part[keyword])
-        }
 
     def forms(self, branches: list[Schemas], place: str) -> list[Schemas]:
         """The branches that anything can fit."""

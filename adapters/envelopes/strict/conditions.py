@@ -4,11 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from adapters.envelopes.strict.form import Parts, refuse
-from adapters.envelopes.strict.source import CHOICES
+from adapters.envelopes.strict.vocabulary import CHOICES, CONDITIONAL
 
 _OPENING: Final = frozenset({"$ref", "items", "prefixItems", "unevaluatedItems", "patternProperties", "contains"})
 _CLOSED_BY: Final = ("additionalProperties", "unevaluatedProperties")
-_CONDITIONAL: Final = ("if", "then", "else")
 
 
 def narrowing(parts: Parts, names: Collection[str], place: str) -> Iterator[dict[str, Any]]:
@@ -42,7 +41,7 @@ def _of_part(part: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[Any
     if "not" in part:
         yield {"not": part["not"]}, []
     if "if" in part:
-        whole = {keyword: part[keyword] for keyword in _CONDITIONAL if keyword in part}
+        whole = {keyword: part[keyword] for keyword in CONDITIONAL if keyword in part}
         yield whole, list(whole.values())
     if "dependentSchemas" in part:
         yield {"dependentSchemas": part["dependentSchemas"]}, list(part["dependentSchemas"].values())
@@ -52,5 +51,5 @@ def _in_place(schema: Mapping[str, Any]) -> Iterator[Any]:
     """Schemas of the same value. What `not` holds opens nothing."""
     for keyword in ("allOf", *CHOICES):
         yield from schema.get(keyword, [])
-    yield from (schema[keyword] for keyword in _CONDITIONAL if keyword in schema)
+    yield from (schema[keyword] for keyword in CONDITIONAL if keyword in schema)
     yield from schema.get("dependentSchemas", {}).values()

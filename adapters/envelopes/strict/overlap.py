@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from adapters.envelopes.strict.form import Parts, Schemas, refuse
-from adapters.envelopes.strict.source import Fields, Source, ids, is_closed, lists
+from adapters.envelopes.strict.source import Fields, Source, ids
+from adapters.envelopes.strict.vocabulary import is_closed, lists
 from adapters.outside_schema.keywords import same
 
 MOST_LOOKS: Final = 50_000

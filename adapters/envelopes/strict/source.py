@@ -7,35 +7,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from adapters.envelopes.strict.conditions import only_narrows
 from adapters.envelopes.strict.form import Json, Parts, Schemas
+from adapters.envelopes.strict.vocabulary import (
+    ANNOTATIONS,
+    CHOICES,
+    CONTAINERS,
+    READ,
+    SAID,
+    closed,
+    is_closed,
+    listed_values,
+    lists,
+    met,
+)
 from adapters.outside_schema.closing import Closing
 from adapters.outside_schema.keywords import StrictValidator
 from adapters.outside_schema.loading import Reading, loaded
 
 MOST_VALUES: Final = 2_000
 """Listed values that are compared one by one; more of them are taken as they are."""
-CHOICES: Final = ("anyOf", "oneOf")
-ANNOTATIONS: Final = frozenset({"title", "description", "default", "examples"})
-_UNSHOWN: Final = frozenset({"default", "examples"})
-OF_KIND: Final[Mapping[str, tuple[str, ...]]] = {
-    "string": ("minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"),
-    "number": ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
-    "integer": ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
-    "array": ("minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains"),
-    "object": ("minProperties", "maxProperties", "propertyNames", "dependentRequired"),
-    "boolean": (),
-    "null": (),
-}
-"""Keywords that only bound values of one type."""
-OF_OBJECTS: Final = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "required")
-OF_LISTS: Final = ("items", "prefixItems", "unevaluatedItems")
-CONDITIONS: Final = ("not", "if", "then", "else", "dependentSchemas")
-_READ: Final = frozenset(
-    {"type", "enum", "const", *CHOICES, *ANNOTATIONS, *OF_OBJECTS, *OF_LISTS, *CONDITIONS}.union(*OF_KIND.values())
-)
-"""Keywords of a part; all others assert nothing."""
-_APPLYING: Final = frozenset({"$ref", "allOf", "patternProperties", *CHOICES, *CONDITIONS})
-"""Beside these, fields may be evaluated elsewhere."""
 _NEVER: Final[Json] = {"enum": []}
 """What `false` becomes."""
 
@@ -66,6 +57,7 @@ class Source:
         self._parts: dict[tuple[int, ...], Parts] = {}
         self._fields: dict[tuple[int, ...], Fields] = {}
         self._literals: dict[tuple[int, ...], list[Any] | None] = {}
+        self._told: dict[tuple[int, ...], dict[tuple[int, str], Json]] = {}
         self._nullable: dict[tuple[int, ...], bool] = {}
 
     def place(self, schemas: Iterable[Any]) -> str:
@@ -80,7 +72,7 @@ class Source:
         """What a single `$ref` names beside which nothing applies or is shown; None if this is no such reference."""
         if len(schemas) != 1 or not isinstance(schemas[0], dict) or "$ref" not in schemas[0] or "allOf" in schemas[0]:
             return None
-        return self.target(schemas[0]) if self._view(schemas[0], "").keys() <= _UNSHOWN else None
+        return self.target(schemas[0]) if self._view(schemas[0], "").keys() <= set(SAID) else None
 
     def parts(self, schemas: Schemas) -> Parts:
         """All schemas that apply together with these, references and `allOf` followed."""
@@ -107,7 +99,7 @@ class Source:
         """The schema with the keywords that are read; of a choice that was made neither it nor any annotation."""
         if (id(schema), without) not in self._views:
             left_out = {without, *ANNOTATIONS} if without else set()
-            view = {word: value for word, value in _closed(schema).items() if word in _READ - left_out}
+            view = {word: value for word, value in closed(schema).items() if word in READ - left_out}
             view = self._views.setdefault((id(schema), without), view)
             self._views[id(view), ""] = view
             self._places[id(view)] = self._places.get(id(schema), "")
@@ -122,7 +114,7 @@ class Source:
             return None
         kinds = declared[0]
         for others in declared[1:]:
-            kinds = _met(kinds, others)
+            kinds = met(kinds, others)
         return tuple(kind for kind in dict.fromkeys(kinds) if kind != "integer" or "number" not in kinds)
 
     def literals(self, parts: Parts) -> list[Any] | None:
@@ -158,11 +150,29 @@ class Source:
         """The schemas that speak of every item."""
         return tuple(part["items"] for part in parts if "items" in part)
 
-    def choice(self, parts: Parts, passed_over: Iterable[tuple[int, str]] = ()) -> tuple[str, list[Schemas]] | None:
-        """The first `anyOf` or `oneOf`: its name, and for each of its branches all that applies when it is taken."""
+    def told(self, parts: Parts) -> Mapping[tuple[int, str], Json]:
+        """The choices, by part and keyword, that only narrow what the rest says of objects and lists."""
+        known = ids(parts)
+        if known not in self._told:
+            self._told[known] = {
+                (id(part), keyword): {keyword: part[keyword]}
+                for part in parts
+                for keyword in CHOICES
+                if keyword in part and self._only_narrows(part[keyword], parts)
+            }
+        return self._told[known]
+
+    def _only_narrows(self, branches: list[Any], parts: Parts) -> bool:
+        names = self.fields(parts).speaking.keys()
+        is_container = not CONTAINERS.isdisjoint(self.types(parts) or ())
+        return is_container and all(only_narrows(branch, names) for branch in branches)
+
+    def choice(self, parts: Parts) -> tuple[str, list[Schemas]] | None:
+        """The first other `anyOf` or `oneOf`: its name, and for each branch all that applies when it is taken."""
+        told = self.told(parts)
         for at, part in enumerate(parts):
             for keyword in CHOICES:
-                if keyword in part and (id(part), keyword) not in passed_over:
+                if keyword in part and (id(part), keyword) not in told:
                     rest = tuple(each for each in (*parts[:at], self._view(part, keyword), *parts[at + 1 :]) if each)
                     return keyword, [(*rest, branch) for branch in part[keyword]]
         return None
@@ -182,37 +192,9 @@ class Source:
         return together.is_valid(value) and next(Closing(together, free_form=True).unknown(value), None) is None
 
 
-def annotations(schemas: Iterable[Mapping[str, Any]]) -> Json:
-    """What is written about a place; where several speak the outermost is heard, for this asserts nothing."""
-    return {word: each[word] for each in reversed(list(schemas)) for word in ANNOTATIONS & each.keys()}
-
-
 def ids(schemas: Iterable[Any]) -> tuple[int, ...]:
     """What a set of schemas is known by."""
     return tuple(map(id, schemas))
-
-
-def lists(part: Mapping[str, Any]) -> bool:
-    """Whether the part lists the values that fit."""
-    return "enum" in part or "const" in part
-
-
-def listed_values(part: Mapping[str, Any]) -> list[Any]:
-    """The values that a part lists."""
-    return part["enum"] if "enum" in part else [part["const"]]
-
-
-def is_closed(part: Mapping[str, Any]) -> bool:
-    """Whether the part itself shuts out the fields that it does not name."""
-    return part.get("additionalProperties") is False and not part.get("patternProperties")
-
-
-def _closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema itself; what it says of unevaluated fields in the plainer words where nothing else evaluates any."""
-    if schema.get("unevaluatedProperties") is not False or not _APPLYING.isdisjoint(schema):
-        return schema
-    plain = {word: value for word, value in schema.items() if word != "unevaluatedProperties"}
-    return {"additionalProperties": False} | plain
 
 
 def _speaking(parts: Parts, name: str) -> Iterator[Any]:
@@ -225,12 +207,6 @@ def _speaking(parts: Parts, name: str) -> Iterator[Any]:
 
 def _listed(types: Any) -> list[str]:
     return [types] if isinstance(types, str) else types
-
-
-def _met(kinds: list[str], others: list[str]) -> list[str]:
-    found = [kind for kind in kinds if kind in others or (kind == "integer" and "number" in others)]
-    narrowed = "number" in kinds and "integer" in others and "number" not in others
-    return [*found, "integer"] if narrowed else found
 
 
 def _places(root: Json) -> Iterator[tuple[int, str]]:

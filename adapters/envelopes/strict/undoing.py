@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from adapters.envelopes.strict.form import Parts, Schemas
-from adapters.envelopes.strict.source import Source, ids, is_closed, listed_values, lists
+from adapters.envelopes.strict.source import Source, ids
+from adapters.envelopes.strict.vocabulary import is_closed, listed_values, lists
 from adapters.outside_schema.keywords import TooMuchWork, counted_steps, same
 
 MOST_VISITS: Final = 500_000
@@ -51,6 +52,7 @@ class _Pass:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._seen: dict[tuple[tuple[int, ...], int], Any] = {}
+        self._visits = 0
 
     def value(self, schemas: Schemas, given: Any) -> Any:
         """What the value means at a place where these schemas apply."""
@@ -59,10 +61,14 @@ class _Pass:
         parts = self._source.parts(schemas)
         known = (ids(parts), id(given))
         if known not in self._seen:
-            if len(self._seen) >= MOST_VISITS:
-                raise TooMuchWork
+            self._count()
             self._seen[known] = self._container(parts, given)
         return self._seen[known]
+
+    def _count(self) -> None:
+        self._visits += 1
+        if self._visits > MOST_VISITS:
+            raise TooMuchWork
 
     def _container(self, parts: Parts, given: Any) -> Any:
         choice = self._source.choice(parts)
