@@ -32,6 +32,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from adapters.envelopes import anthropic_messages, openai_chat
 from adapters.envelopes.envelope import Envelope, ReadTurn, ToolDefinition
+from adapters.envelopes.openai_chat import streaming
 from tests.unit.three_reads import (
     PROPOSALS,
     RESPONSES,
@@ -341,6 +342,12 @@ def test_an_assembled_completion_is_what_openais_own_accumulator_makes() -> None
     assert ours["content"] == theirs["content"] == "Two reads."
     # Theirs has members more: the numbers of the calls, and places for what a schema of the caller would parse.
     assert [judged(ASSISTANT, echo)["tool_calls"] for echo in (ours, theirs)] == [ours["tool_calls"]] * 2
+
+
+def test_openais_model_accepts_what_a_stream_is_put_together_to() -> None:
+    for stream in (STREAMS["openai-chat"], rich_completion_stream()):
+        whole = streaming.whole(stream)
+        assert ChatCompletion.model_validate(whole).to_dict() == whole
 
 
 def test_openais_model_accepts_the_streams_that_are_read() -> None:

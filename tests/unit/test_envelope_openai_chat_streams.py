@@ -286,6 +286,12 @@ def test_the_first_of_several_choices_without_calls_is_echoed_whichever_came_fir
     assert echo_of(second, said(content="a"), end("stop"))["content"] == "a"
 
 
+def test_a_piece_without_a_number_is_of_the_first_choice() -> None:
+    unnumbered = {"id": BODY["id"], "choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}
+    second = chunk(BODY, {"index": 1, "delta": {"content": "c"}, "finish_reason": "stop"})
+    assert echo_of(unnumbered, second, said(content="b"))["content"] == "ab"
+
+
 def test_several_choices_with_calls_are_refused() -> None:
     second = chunk(BODY, {"index": 1, "delta": {"content": "b"}, "finish_reason": "stop"})
     assert refusal_of(called(WEATHER), end(), second) == ("malformed_envelope", "/choices")
