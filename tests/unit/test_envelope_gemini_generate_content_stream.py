@@ -29,7 +29,7 @@ def chunk(*parts: Any, finish_reason: Any = None, index: int = 0, **more: Any) -
 
 
 LAST = chunk(finish_reason="STOP")
-USAGE = {"responseId": "gen-17", "usageMetadata": {"totalTokenCount": 60}}
+USAGE = {"responseId": "gen-17", "usageMetadata": {"candidatesTokenCount": 20, "thoughtsTokenCount": 3}}
 
 
 def read_stream(*chunks: Any) -> ReadTurn:
@@ -145,6 +145,14 @@ def test_chunks_may_leave_the_id_out() -> None:
     assert read_stream({**bare, "responseId": ""}, {**LAST, "responseId": None}).request_id is None
 
 
+def test_the_last_count_of_tokens_is_that_of_the_response() -> None:
+    counted = [{**chunk(WEATHER), "usageMetadata": {"candidatesTokenCount": 4, "thoughtsTokenCount": 3}}, LAST, USAGE]
+    assert read_stream(*counted).spent.tokens == 23
+    assert read_stream(*counted[:2]).spent.tokens == 7
+    assert read_stream(*counted, {"usageMetadata": None}).spent.tokens == 23
+    assert read_stream(chunk(WEATHER), LAST).spent.tokens is None
+
+
 def test_several_candidates_are_kept_apart() -> None:
     texts = [chunk({"text": "a"}), chunk({"text": "b"}, index=1), LAST, chunk(finish_reason="STOP", index=1)]
     assert read_stream(*texts).echo == ({"role": "model", "parts": [{"text": "a"}]},)
@@ -225,7 +233,8 @@ def responses_and_streams(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[st
     end = [chunk(finish_reason=finish_reason)]
     if draw(st.booleans()):
         chunks[-1]["candidates"][0]["finishReason"], end = finish_reason, []
-    return generated(candidate(*parts, finish_reason=finish_reason)), [*chunks, *end]
+    whole, stream = generated(candidate(*parts, finish_reason=finish_reason)), [*chunks, *end]
+    return whole, [*stream[:-1], {**stream[-1], "usageMetadata": whole["usageMetadata"]}]
 
 
 @EXAMPLES

@@ -203,6 +203,12 @@ def test_a_status_before_the_end_is_no_contradiction(status: str) -> None:
     assert read_stream(created(), earlier, update, *STARTED, completed()).proposals == PROPOSALS[:1]
 
 
+def test_the_tokens_that_an_interaction_took_come_with_its_end() -> None:
+    usage = {"total_output_tokens": 20, "total_thought_tokens": 3}
+    assert read_stream(created(), *STARTED, completed(usage=usage)).spent.tokens == 23
+    assert read_stream(created(), *STARTED, completed()).spent.tokens is None
+
+
 def test_a_stream_is_a_list() -> None:
     with pytest.raises(ResponseRefused):
         gemini_interactions.read_stream({"event_type": "error"})  # type: ignore[arg-type]
@@ -330,7 +336,7 @@ def test_text_goes_on_in_the_last_item_and_keeps_its_annotations() -> None:
     cited, cited_again = {"type": "url_citation", "url": "a"}, {"type": "url_citation", "url": "b"}
     step = assembled(
         {"type": "model_output", "content": [text("It ")]},
-        text("is"),
+        {**text("is"), "spoken": True},
         {"type": "text_annotation_delta", "annotations": [cited]},
         {"type": "text_annotation_delta"},
         {**text(" 22"), "language": "en"},
@@ -341,7 +347,13 @@ def test_text_goes_on_in_the_last_item_and_keeps_its_annotations() -> None:
     assert step == {
         "type": "model_output",
         "content": [
-            {"type": "text", "text": "It is 22", "language": "en", "annotations": [cited, cited_again]},
+            {
+                "type": "text",
+                "text": "It is 22",
+                "spoken": True,
+                "language": "en",
+                "annotations": [cited, cited_again],
+            },
             {"type": "image", "data": "AAEC", "mime_type": "image/png"},
             {"type": "text", "text": "degrees"},
         ],
@@ -376,7 +388,7 @@ def test_the_providers_own_steps_grow_by_the_members_of_their_deltas() -> None:
         *streamed_step(
             0,
             {"type": "mcp_server_tool_call", "id": "m1", "name": "ask", "server_name": "wiki", "arguments": {}},
-            {"type": "mcp_server_tool_call", "name": "ask", "server_name": "wiki", "arguments": {"q": "ACME"}},
+            {"type": "mcp_server_tool_call", "name": "ask", "server_name": None, "arguments": {"q": "ACME"}},
         ),
         *streamed_step(
             1,

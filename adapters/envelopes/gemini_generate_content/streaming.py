@@ -23,16 +23,16 @@ def whole(events: Sequence[Any]) -> dict[str, Any]:
             malformed_envelope when the chunks are not those of one response.
     """
     candidates: dict[int, _Candidate] = {}
-    response_ids: dict[str, Any] = {}
+    head: dict[str, Any] = {}
     for position, chunk in enumerate(as_objects(events, "")):
         _require_going_on(chunk, f"/{position}")
-        _keep_id(response_ids, chunk, f"/{position}/responseId")
+        _keep_head(head, chunk, f"/{position}/responseId")
         for offset, piece in enumerate(_candidates_of(chunk, f"/{position}/candidates")):
             path = f"/{position}/candidates/{offset}"
             candidates.setdefault(_index(piece, path), _Candidate()).take(piece, path)
     if not candidates:
         _refuse_as_cut()
-    return {**response_ids, "candidates": [candidates[index].whole() for index in sorted(candidates)]}
+    return {**head, "candidates": [candidates[index].whole() for index in sorted(candidates)]}
 
 
 def _require_going_on(chunk: dict[str, Any], path: str) -> None:
@@ -41,11 +41,16 @@ def _require_going_on(chunk: dict[str, Any], path: str) -> None:
     require_not_blocked(chunk)
 
 
-def _keep_id(response_ids: dict[str, Any], chunk: dict[str, Any], path: str) -> None:
-    """Keep the id, which every chunk repeats; two of them mean that two streams were mixed up."""
-    given = chunk.get("responseId")
-    if given and response_ids.setdefault("responseId", given) != given:
+def _keep_head(head: dict[str, Any], chunk: dict[str, Any], path: str) -> None:
+    """Keep the id, which every chunk repeats, and the last count of tokens: it counts all chunks so far.
+
+    Two ids mean that two streams were mixed up.
+    """
+    given, usage = chunk.get("responseId"), chunk.get("usageMetadata")
+    if given and head.setdefault("responseId", given) != given:
         refuse("malformed_envelope", path, "two_responses", "chunks of one response")
+    if usage is not None:
+        head["usageMetadata"] = usage
 
 
 def _candidates_of(chunk: dict[str, Any], path: str) -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ class StepAssembly:
         }
 
     def _of(self, kind: Any) -> list[dict[str, Any]]:
-        return [delta for delta in self.deltas if delta["type"] == kind and kind in OWN_KIND]
+        return [delta for delta in self.deltas if delta["type"] == kind]
 
     def _content(self) -> Mapping[str, Any]:
         pieces = [delta for delta in self.deltas if delta["type"] in CONTENT]
@@ -109,7 +109,7 @@ def _text(pieces: Sequence[Any], path: str, code: str = "malformed_envelope") ->
 
 def _items(begun: Any, pieces: Iterable[dict[str, Any]], path: str) -> list[dict[str, Any]]:
     """Return the items of a content: text goes on in the last item if that is text, and annotations belong to it."""
-    items = [] if begun is None else list(as_objects(begun, path))
+    items = [] if begun is None else as_objects(begun, path)
     for is_text, group in groupby(pieces, lambda piece: piece.get("type") in (TEXT, ANNOTATIONS)):
         if is_text:
             _go_on(items, list(group), path)
@@ -130,7 +130,7 @@ def _go_on(items: list[dict[str, Any]], pieces: list[dict[str, Any]], path: str)
 
 
 def _annotations(pieces: Iterable[dict[str, Any]], path: str) -> Mapping[str, Any]:
-    lists = [piece["annotations"] for piece in pieces if piece.get("annotations") is not None]
+    lists = [piece["annotations"] for piece in pieces if piece.get("annotations")]
     return {"annotations": [each for given in lists for each in as_objects(given, path)]} if lists else _NOTHING
 
 
