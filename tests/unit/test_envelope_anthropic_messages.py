@@ -236,6 +236,19 @@ def test_thinking_signatures_and_unknown_keys_are_echoed_as_they_came() -> None:
     assert turn.echo == ({"role": "assistant", "content": blocks},)
 
 
+def test_empty_texts_do_not_go_back_because_the_api_takes_none() -> None:
+    empty, blank = {"type": "text", "text": ""}, {"type": "text", "text": "\n"}
+    turn = anthropic_messages.read(message(empty, blank, WEATHER, empty))
+    assert turn.echo == ({"role": "assistant", "content": [blank, WEATHER]},)
+
+
+@pytest.mark.parametrize("texts", [(), ("",), (" ", "\n"), ("", " ")])
+def test_a_message_that_says_nothing_does_not_go_back(texts: tuple[str, ...]) -> None:
+    blocks = [{"type": "text", "text": text} for text in texts]
+    turn = anthropic_messages.read(message(*blocks, stop_reason="end_turn"))
+    assert anthropic_messages.write(turn, []) == []
+
+
 def test_what_goes_back_is_what_came_to_the_last_character() -> None:
     text = (
         '[{"signature":"EuYB","type":"thinking","thinking":""},{"x_vendor":[1.50,12345678901234567890,{"z":null,"a":""}],'

@@ -124,7 +124,8 @@ def test_the_last_signature_counts() -> None:
 def test_citations_are_gathered(begun: dict[str, Any]) -> None:
     found = [{"type": "web_search_result_location", "url": url} for url in ("a", "b")]
     pieces = [{"type": "citations_delta", "citation": each} for each in found]
-    assert block_of({"type": "text", "text": "", **begun}, *pieces)["citations"] == found
+    said = {"type": "text_delta", "text": "Warm."}
+    assert block_of({"type": "text", "text": "", **begun}, said, *pieces)["citations"] == found
 
 
 def test_a_compaction_comes_in_one_piece() -> None:
@@ -144,7 +145,8 @@ def test_a_compaction_that_failed_stays_without_content() -> None:
 
 def test_a_kind_of_piece_that_nobody_knows_adds_what_it_brings() -> None:
     pieces = [{"type": "mood_delta", "mood": text, "tones": [text]} for text in ("ca", "lm")]
-    assert block_of(TEXT, *pieces) == {**TEXT, "text": "", "mood": "calm", "tones": ["ca", "lm"]}
+    said = {"type": "text_delta", "text": "Warm."}
+    assert block_of(TEXT, said, *pieces) == {**TEXT, "text": "Warm.", "mood": "calm", "tones": ["ca", "lm"]}
 
 
 @pytest.mark.parametrize("begun", [WEATHER, {**WEATHER, "type": "server_tool_use"}, {**WEATHER, "type": "new_thing"}])

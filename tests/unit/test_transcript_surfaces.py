@@ -37,7 +37,11 @@ ODD = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists
 
 NAMES = st.sampled_from(["get_weather", "get_news", "execute_refund"])
 ARGUMENTS = st.dictionaries(st.sampled_from(["a", "b"]), st.integers() | st.text(max_size=5), max_size=2)
-TURNS = st.lists(st.lists(st.tuples(NAMES, ARGUMENTS, st.booleans()), max_size=4), min_size=1, max_size=4)
+CALLS = st.lists(st.tuples(NAMES, ARGUMENTS, st.booleans()), max_size=4)
+WORDS = st.sampled_from(["I look.", "", "\n"])
+TURNS = st.lists(st.tuples(WORDS, CALLS), min_size=1, max_size=4)
+
+Turns = list[tuple[str, list[Any]]]
 
 
 def proposals(turn: int, calls: list[Any]) -> list[Proposal]:
@@ -50,11 +54,11 @@ def answer(proposal: Proposal, succeeded: bool) -> CallResult:
     return CallResult(proposal.call_id, proposal.tool_name, Status.FAILED_TERMINAL, error=CallError("not_found"))
 
 
-def written(surface: str, turns: list[list[Any]]) -> list[dict[str, Any]]:
+def written(surface: str, turns: Turns) -> list[dict[str, Any]]:
     """A conversation in which each turn's calls are read and answered by our adapter, the last one first."""
     conversation = []
-    for turn, calls in enumerate(turns):
-        read = SURFACES[surface].read(WHOLE[surface](proposals(turn, calls), "I look.", turn))
+    for turn, (words, calls) in enumerate(turns):
+        read = SURFACES[surface].read(WHOLE[surface](proposals(turn, calls), words, turn))
         results = [answer(proposal, calls[place][2]) for place, proposal in enumerate(read.proposals)]
         conversation += [QUESTION[surface], *SURFACES[surface].write(read, reversed(results))]
     return conversation
@@ -71,7 +75,7 @@ def refusal_of(surface: str, conversation: Any) -> TranscriptRefused | None:
 @every_adapter
 @settings(deadline=None)
 @given(turns=TURNS)
-def test_every_conversation_that_our_adapters_write_is_sound(surface: str, turns: list[list[Any]]) -> None:
+def test_every_conversation_that_our_adapters_write_is_sound(surface: str, turns: Turns) -> None:
     require_sound(surface, written(surface, turns))
 
 
@@ -79,9 +83,9 @@ def test_every_conversation_that_our_adapters_write_is_sound(surface: str, turns
 @settings(deadline=None)
 @given(turns=TURNS, data=st.data())
 def test_a_conversation_that_lost_a_message_with_calls_or_results_is_not(
-    surface: str, turns: list[list[Any]], data: st.DataObject
+    surface: str, turns: Turns, data: st.DataObject
 ) -> None:
-    turns = [*turns, [("get_weather", {}, True)]]
+    turns = [*turns, ("I look.", [("get_weather", {}, True)])]
     whole = written(surface, turns)
     indispensable = [place for place, item in enumerate(whole) if _tells_of_calls(item)]
     lost = data.draw(st.sampled_from(indispensable))

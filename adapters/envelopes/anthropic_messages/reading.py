@@ -44,7 +44,7 @@ def judge(response: Any, faults: Mapping[int, Detail]) -> ReadTurn:
         SURFACE,
         word_or_none(root.get("id")),
         _proposals(blocks, signal, faults),
-        ({"role": "assistant", "content": blocks},),
+        _echo(blocks),
         hosted_in(blocks),
         found_in(blocks),
         signal.meaning is Meaning.PAUSED,
@@ -60,3 +60,17 @@ def _proposals(blocks: list[dict[str, Any]], signal: Signal, faults: Mapping[int
     require_distinct_ids(proposals, "/content")
     stop_signal.require_agreement(signal, has_calls=bool(proposals), path="/stop_reason", table=STOP_REASONS)
     return proposals
+
+
+def _echo(blocks: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return the message as it came, save for texts that are empty: the API sends them and refuses them.
+
+    It takes blank texts beside other blocks only, and no message that holds nothing.
+    """
+    kept = [block for block in blocks if not (block.get("type") == "text" and block.get("text") == "")]
+    return () if all(map(_is_blank, kept)) else ({"role": "assistant", "content": kept},)
+
+
+def _is_blank(block: dict[str, Any]) -> bool:
+    text = block.get("text")
+    return block.get("type") == "text" and isinstance(text, str) and not text.strip()

@@ -97,8 +97,8 @@ def may_change(_came: Any, _went: Any) -> bool:
 
 
 def may_go(piece: Any) -> bool:
-    """A text that is empty: the API sends it and does not take it."""
-    return isinstance(piece, dict) and piece.get("type") == "text" and piece.get("text") == ""
+    """A text that is empty or blank: the API sends both, takes the first never and the other only beside words."""
+    return isinstance(piece, dict) and piece.get("type") == "text" and not str(piece.get("text")).strip()
 
 
 def asked(response: dict[str, Any]) -> list[Asked]:
