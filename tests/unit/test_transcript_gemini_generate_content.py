@@ -191,3 +191,34 @@ def test_what_the_api_refuses_is_refused_with_its_place(contents: list[Any], cod
     with pytest.raises(TranscriptRefused) as refused:
         require_sound(SURFACE, contents)
     assert (refused.value.code, refused.value.path) == (code, path)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"inlineData": {}},
+        {"fileData": {}},
+        {"executableCode": {}},
+        {"codeExecutionResult": {}},
+        {"toolCall": {}},
+        {"toolResponse": {}},
+        {"audioTranscription": {}},
+        {"inline_data": {}},
+        {"file_data": {}},
+        {"executable_code": {}},
+        {"code_execution_result": {}},
+        {"tool_call": {}},
+        {"tool_response": {}},
+        {"audio_transcription": {}},
+    ],
+    ids=lambda part: next(iter(part)),
+)
+def test_a_part_of_each_kind_holds_something(part: Part) -> None:
+    require_sound(SURFACE, [user(), model(part)])
+
+
+def test_a_signature_in_the_packages_form_counts() -> None:
+    signed = model({"thought_signature": "Eu", "function_call": {"name": "get_weather"}})
+    with pytest.raises(TranscriptRefused) as refused:
+        require_sound(SURFACE, [user(), signed, user(result()), *step(signed=None)])
+    assert (refused.value.code, refused.value.path) == ("missing_signature", "/3/parts/0")

@@ -22,6 +22,7 @@ DATA: Final = (
     "codeExecutionResult",
     "toolCall",
     "toolResponse",
+    "audioTranscription",
 )
 """What a part can be, as `google.genai.types.Part` lists it; the rest of its members only say more about it."""
 _SNAKE: Final = {
