@@ -13,6 +13,7 @@ from tests.unit.openai_responses_items import (
     APPROVAL,
     BY_PROGRAM,
     CODE,
+    COMPUTER,
     DIRECT,
     EVERYTHING,
     HOSTED_ITEMS,
@@ -363,7 +364,7 @@ def test_an_id_of_sixty_four_characters_is_answered() -> None:
     ],
 )
 def test_one_id_for_two_calls_refuses_both(second: dict[str, Any]) -> None:
-    assert code_of(response(WEATHER, second)) == "duplicate_call_id"
+    assert place_of(response(WEATHER, second)) == ("duplicate_call_id", "/output")
 
 
 # ── what is not answered here ──
@@ -492,6 +493,11 @@ def test_the_providers_own_shell_and_search_are_recorded() -> None:
             {"type": "apply_patch_call_output", "call_id": "call-patch", "status": "completed"},
             HostedCall("apc_1", "apply_patch_call", failed=False),
         ),
+        (
+            COMPUTER,
+            {"type": "computer_call_output", "call_id": "call-computer", "output": {"type": "computer_screenshot"}},
+            HostedCall("cu_1", "computer_call", failed=False),
+        ),
     ],
     ids=lambda value: value.get("type") if isinstance(value, dict) else "",
 )
@@ -519,6 +525,11 @@ def test_an_approval_that_was_given_beside_its_request_is_not_asked_for_again() 
 )
 def test_an_answer_to_another_call_leaves_the_call_open(other: dict[str, Any]) -> None:
     assert openai_responses.read(response(other, WEATHER)).proposals == (ASKS_FOR_WEATHER,)
+
+
+def test_a_call_without_an_id_is_not_answered_by_an_output_without_one() -> None:
+    answer = {"type": "function_call_output", "call_id": None, "output": "22"}
+    assert code_of(response({**WEATHER, "call_id": None}, answer)) == "missing_call_id"
 
 
 def test_the_names_that_the_providers_search_has_found_are_told() -> None:
