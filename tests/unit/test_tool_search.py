@@ -182,7 +182,7 @@ def test_a_text_falls_into_runs(text: str, runs: list[str]) -> None:
     assert words.runs(text) == runs
 
 
-@pytest.mark.parametrize("word", ["please", "the", "A", "해줘", "좀", "주세요", "x", "12345", "9999"])
+@pytest.mark.parametrize("word", ["please", "the", "A", "해줘", "좀", "주세요", "우리는", "x", "12345", "9999"])
 def test_what_says_nothing_about_a_tool_is_left_out(word: str) -> None:
     assert list(words.telling(word)) == []
 
@@ -351,6 +351,11 @@ def test_the_best_comes_first_and_scores_fall() -> None:
     found = INDEX.search("refund the payment of an order", allowed=NAMES, limit=10)
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert found[0].name == "refund_payment"
+
+
+def test_a_word_that_is_repeated_counts_once() -> None:
+    once = INDEX.search("stock of an order", allowed=NAMES)
+    assert INDEX.search("order order: stock of an order, an order", allowed=NAMES) == once
 
 
 def test_what_hardly_fits_beside_the_best_is_not_offered() -> None:
@@ -543,6 +548,7 @@ def test_what_a_pattern_finds_in_names_comes_first_then_tags_titles_descriptions
         "a*" * (MOST_DEAR + 1),
         "[a-z]" * (MOST_DEAR + 1),
         r"\w" * (MOST_DEAR + 1),
+        r"\W" * (MOST_DEAR + 1),
         r"\p{L}" * (MOST_DEAR + 1),
         "a?" * (MOST_DEAR + 1),
         "a+" * (MOST_DEAR + 1),
@@ -554,7 +560,16 @@ def test_a_pattern_that_is_wrong_or_could_be_dear_is_refused_without_repeating_i
 
 
 @pytest.mark.parametrize(
-    "pattern", ["a" * LONGEST, "a*" * MOST_DEAR, "a*?" * MOST_DEAR, r"\." * 100, "(a+)+" * 6, "|".join("abcdefgh" * 12)]
+    "pattern",
+    [
+        "a" * LONGEST,
+        "a*" * MOST_DEAR,
+        "a*?" * MOST_DEAR,
+        r"\*" * 100,
+        r"\{\[\(\?",
+        "(a+)+" * 6,
+        "|".join("abcdefgh" * 12),
+    ],
 )
 def test_a_pattern_at_its_bounds_is_held(pattern: str) -> None:
     assert len(INDEX.matching(pattern, allowed=NAMES)) <= 5
