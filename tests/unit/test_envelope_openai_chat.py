@@ -357,6 +357,17 @@ def test_a_message_that_leaves_its_role_out_is_echoed_as_the_assistants(role: di
     assert turn.echo == ({"role": "assistant", "tool_calls": [WEATHER]},)
 
 
+def test_a_content_that_is_null_goes_back_as_no_words_when_nothing_stands_in_its_place() -> None:
+    said = {"role": "assistant", "content": None, "refusal": None, "reasoning_content": "hm"}
+    assert openai_chat.read({"finish_reason": "stop", "message": said}).echo == ({**said, "content": ""},)
+
+
+@pytest.mark.parametrize("instead", [{"refusal": "I will not."}, {"audio": {"id": "audio-1"}}])
+def test_a_content_that_is_null_beside_something_else_goes_back_as_it_came(instead: dict[str, Any]) -> None:
+    said = {"role": "assistant", "content": None, **instead}
+    assert openai_chat.read({"finish_reason": "stop", "message": said}).echo == (said,)
+
+
 def test_what_goes_back_is_what_came_to_the_last_character() -> None:
     text = (
         '{"tool_calls":[{"function":{"arguments":"{ \\"n\\": 1.0 }","name":"get_weather"},"type":"function",'

@@ -150,3 +150,11 @@ def test_a_refusal_says_where_and_what_was_expected_but_not_what_came() -> None:
     assert refused.value.path == "/0"
     assert "s3cret" not in str(refused.value)
     assert refused.value.expected in str(refused.value)
+
+
+def test_a_chat_model_that_says_nothing_at_all_can_be_asked_again() -> None:
+    silent = WHOLE["openai-chat"]([], "", 1)
+    silent["choices"][0]["message"]["content"] = None
+    turn = SURFACES["openai-chat"].read(silent)
+    question = QUESTION["openai-chat"]
+    require_sound("openai-chat", [question, *SURFACES["openai-chat"].write(turn, []), question])

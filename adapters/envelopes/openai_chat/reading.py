@@ -20,6 +20,9 @@ from workflows.domain.proposal import Proposal
 
 SURFACE: Final = "openai-chat"
 
+INSTEAD_OF_CONTENT: Final = ("tool_calls", "function_call", "refusal", "audio")
+"""Beside any of these the content of a message may be null."""
+
 
 def read(response: Any) -> ReadTurn:
     """Read one ChatCompletion; see `Envelope.read`."""
@@ -61,6 +64,11 @@ def _proposals(choice: dict[str, Any], message: dict[str, Any], path: str) -> tu
 
 
 def _echo(message: dict[str, Any]) -> dict[str, Any]:
-    """Return the message as it came, save for `tool_calls` that hold nothing: the API sends them and refuses them."""
+    """Return the message as it came, save for what the API sends and refuses.
+
+    That is `tool_calls` that hold nothing, and a content that is null when nothing stands in its place.
+    """
     kept = {key: value for key, value in message.items() if key != "tool_calls" or value}
-    return kept if kept.get("role") else {**kept, "role": "assistant"}
+    if "content" in kept and kept["content"] is None and not any(kept.get(key) for key in INSTEAD_OF_CONTENT):
+        kept["content"] = ""
+    return {**kept, "role": "assistant"}
