@@ -14,6 +14,7 @@ from tests.recorded import __main__ as recorded
 from tests.recorded.wire import Adapter
 from tests.recorded.wires import WIRES
 from tests.unit.conversations import WHOLE
+from tests.unit.three_reads import STREAMS, message_stream
 from workflows.domain.errors import Detail, ResponseRefused
 from workflows.domain.proposal import CallResult, Proposal
 
@@ -164,6 +165,20 @@ def test_a_stream_is_put_together(tmp_path: Path, capsys: pytest.CaptureFixture[
     stream = streamed("openai-chat", CHUNKS)
     assert run(tmp_path, stream, {**stream, "response": None}) == 0
     assert last_line(capsys.readouterr().out) == "read 2/2, written 2/2"
+
+
+def test_a_streamed_input_that_is_no_json_is_no_loss(tmp_path: Path) -> None:
+    response = WHOLE["anthropic-messages"](CALLS, "I look.", 1)
+    events = message_stream(response)
+    for event in events:
+        if event.get("delta", {}).get("type") == "input_json_delta" and event["index"] == 1:
+            event["delta"]["partial_json"] = '{"city": "Se'
+    assert run(tmp_path, streamed("anthropic-messages", events)) == 0
+
+
+@every_surface
+def test_a_stream_of_each_surface_is_put_together(surface: str, tmp_path: Path) -> None:
+    assert run(tmp_path, streamed(surface, STREAMS[surface])) == 0
 
 
 def test_a_refusal_that_is_deserved_counts_as_read_and_is_listed(

@@ -8,9 +8,8 @@ from anthropic.types import ContentBlock, MessageParam
 from anthropic.types.beta import BetaContentBlock, BetaMessageParam
 from pydantic import TypeAdapter, ValidationError
 
-from adapters import strict_json
 from tests.recorded.official import Shape
-from tests.recorded.wire import Answer, Asked, Ending, objects
+from tests.recorded.wire import UNREADABLE, Answer, Asked, Ending, objects, parsed
 
 SURFACE: Final = "anthropic-messages"
 NEEDED: Final = frozenset({"type", "tool_use_id", "content"})
@@ -22,6 +21,8 @@ ENDS: Final = {
     "refusal": frozenset({"refused_response"}),
 }
 PAUSES: Final = frozenset({"pause_turn", "compaction"})
+UNREADABLE_KEY: Final = "INVALID_JSON"
+"""Where the documentation puts the text of an input that is no JSON."""
 HOSTED: Final = frozenset({"server_tool_use", "mcp_tool_use"})
 
 SHAPE: Final = Shape(MessageParam)
@@ -47,19 +48,20 @@ def whole(events: Sequence[Any]) -> dict[str, Any] | None:
         elif kind == "message_delta":
             message |= event["delta"]
     for index, text in texts.items():
-        blocks[index]["input"] = strict_json.parse(text) if text else {}
+        blocks[index]["input"] = {UNREADABLE_KEY: text} if parsed(text) is UNREADABLE else parsed(text)
     ended = any(event.get("type") == "message_stop" for event in objects(list(events)))
     return {**message, "content": [blocks[index] for index in sorted(blocks)]} if ended else None
 
 
 def _grow(block: dict[str, Any], delta: dict[str, Any]) -> None:
-    if delta["type"] == "citations_delta":
-        block["citations"] = [*(block.get("citations") or []), delta["citation"]]
-    for key in ("text", "thinking"):
-        if key in delta:
-            block[key] = block.get(key, "") + delta[key]
-    if "signature" in delta:
-        block["signature"] = delta["signature"]
+    """Texts go on, citations are gathered, and whatever else a piece brings counts as it is."""
+    for key, value in delta.items():
+        if key == "citation":
+            block["citations"] = [*(block.get("citations") or []), value]
+        elif key in ("text", "thinking"):
+            block[key] = block.get(key, "") + value
+        elif key != "type":
+            block[key] = value
 
 
 def ending(response: dict[str, Any]) -> Ending:
@@ -102,7 +104,11 @@ def may_go(piece: Any) -> bool:
 
 
 def asked(response: dict[str, Any]) -> list[Asked]:
-    return [Asked(call["id"], call["name"], call["input"]) for call in _calls(response)]
+    return [Asked(call["id"], call["name"], _arguments(call["input"])) for call in _calls(response)]
+
+
+def _arguments(given: dict[str, Any]) -> Any:
+    return UNREADABLE if given.keys() == {UNREADABLE_KEY} else given
 
 
 def hosted(response: dict[str, Any]) -> set[str]:
