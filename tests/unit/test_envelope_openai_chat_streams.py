@@ -211,6 +211,11 @@ def test_chunks_about_filters_and_tokens_say_nothing_about_the_message() -> None
     assert turn.echo == ({"role": "assistant", "tool_calls": [tool_call(PROPOSALS[0])]},)
 
 
+def test_of_several_counts_of_tokens_the_last_one_counts() -> None:
+    counted = [chunk(BODY, usage={"completion_tokens": tokens}) for tokens in (3, 7)]
+    assert read(counted[0], called(WEATHER), end(), counted[1], chunk(BODY)).spent.tokens == 7
+
+
 def test_the_response_is_known_by_the_first_id_that_a_chunk_gives() -> None:
     turn = read({**called(WEATHER), "id": ""}, {**end(), "id": "chatcmpl-1"}, {**chunk(BODY), "id": "chatcmpl-2"})
     assert turn.request_id == "chatcmpl-1"

@@ -1,13 +1,13 @@
 """The provider's own work in a message: what it ran and how that ended, and the tools that it has searched up."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from adapters.envelopes.envelope import HostedCall
 from adapters.envelopes.shape import word_or_none
 
-_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
-_RESULT = "_tool_result"
+_CALLS: Final = frozenset({"server_tool_use", "mcp_tool_use"})
+_RESULT: Final = "_tool_result"
 
 
 def hosted_in(blocks: Sequence[dict[str, Any]]) -> tuple[HostedCall, ...]:

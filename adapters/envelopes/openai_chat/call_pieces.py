@@ -57,7 +57,13 @@ def _named_parts(pieces: Sequence[dict[str, Any]]) -> list[Any]:
 
 
 def one_call(pieces: Sequence[dict[str, Any]], named: Sequence[Any], path: str) -> dict[str, Any]:
-    """Two names under one call mean that pieces of two calls were mixed up: which arguments are whose, nobody knows."""
+    """Return the call that the pieces make; `named` are the parts of them that may say its name.
+
+    Two names under one call mean that pieces of two calls were mixed up: which arguments are whose, nobody knows.
+
+    Raises:
+        ResponseRefused: malformed_tool_calls.
+    """
     names = [part["name"] for part in named if isinstance(part, dict) and part.get("name")]
     if any(name != names[0] for name in names):
         refuse(UNFIT, path, "two_names", "one name for each call")
