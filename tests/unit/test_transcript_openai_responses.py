@@ -108,6 +108,11 @@ UNSOUND: dict[str, tuple[list[Any], str, str]] = {
     "an output before its call": ([output(), call()], "misplaced_result", "/0/call_id"),
     "an output before its call, behind a reference": ([REFERENCE, output(), call()], "misplaced_result", "/1/call_id"),
     "an output before what is referred to": ([output("call_9"), REFERENCE], "unasked_result", "/0/call_id"),
+    "an output behind a short message that has an id": (
+        [{**user(), "id": "msg_1"}, output("call_9")],
+        "unasked_result",
+        "/1/call_id",
+    ),
     "two outputs for one call": ([call(), output(), output()], "repeated_result", "/2/call_id"),
     "one id for two calls": ([call(), output(), call(), output()], "repeated_call_id", "/2/call_id"),
     "one id for two open calls": ([call(), call(), output()], "repeated_call_id", "/1/call_id"),
