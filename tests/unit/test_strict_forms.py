@@ -315,6 +315,13 @@ def test_types_and_values_that_hold_together_are_met(schema: Json, given: Json) 
     assert field(schema) == (given, ())
 
 
+def test_very_many_values_are_taken_as_they_are() -> None:
+    given, _ = field({"type": "integer", "enum": [*range(2_000), "a"]}, anthropic)
+    assert len(given["enum"]) == 2_001
+    given, _ = field({"type": "integer", "enum": [*range(1_999), "a"]}, anthropic)
+    assert given["enum"] == [*range(1_999)]
+
+
 def test_branches_of_all_of_may_each_name_fields() -> None:
     given, _ = field({"type": "object", "allOf": [an_object("a", a=TEXT), an_object(b=WHOLE, a={"maxLength": 4})]})
     assert given == closed("a b", a=TEXT, b={"anyOf": [WHOLE, NULL]})
