@@ -44,7 +44,8 @@ class HostedCall:
     """One call that the provider has run itself: recorded, never run here and never answered.
 
     `kind` is the surface's own word for it, such as `mcp_call` or `web_search_call`. `server` and `tool` are empty
-    where the surface names none. `failed`: the provider says so; None where it does not say. `approved_under` is the
+    where the surface names none; `arguments` are as the surface has them, JSON text or an object. `failed`: the
+    provider says so; None where it does not say. `approved_under` is the
     id of the approval request that let it run, and `asks` says that the provider has to make one first.
     """
 
@@ -55,6 +56,7 @@ class HostedCall:
     failed: bool | None = None
     approved_under: str | None = None
     asks: bool = False
+    arguments: Any = None
 
 
 @dataclass(frozen=True)

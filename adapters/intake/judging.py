@@ -30,7 +30,7 @@ def judge(
     meant = meant or proposal
     declared = catalog.find(meant.tool_name)
     writes = declared is None or declared.writes
-    judged = Judged(proposal, position, _fingerprint(proposal), (), writes=writes, tool=meant.tool_name)
+    judged = Judged(proposal, position, fingerprint(proposal), (), writes=writes, tool=meant.tool_name)
     if proposal.fault is not None:
         return _with(judged, Verdict(Layer.PARSE, proposal.fault, proposal.fault_details))
     judged = _with(judged, Verdict(Layer.PARSE))
@@ -77,7 +77,8 @@ def _intent(proposal: Proposal, principal: Principal, contract: Contract) -> Int
     )
 
 
-def _fingerprint(proposal: Proposal) -> str:
+def fingerprint(proposal: Proposal) -> str:
+    """Tells one raw proposal from another, whatever it means."""
     try:
         return digest([proposal.tool_name, proposal.arguments, proposal.fault or ""])
     except (TypeError, ValueError):

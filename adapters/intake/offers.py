@@ -71,8 +71,9 @@ class Offers:
         return self._surfaces[surface].found([self.definition(surface, name) for name in names])
 
     def named(self, surface_names: Iterable[str]) -> frozenset[str]:
-        """The catalog's names of tools that a surface has named."""
-        return frozenset(self._aliases.name_of(name) for name in surface_names)
+        """The catalog's names of tools that a surface has named; what is no tool of ours is left out."""
+        names = map(self._aliases.name_of, surface_names)
+        return frozenset(name for name in names if self._catalog.find(name) is not None)
 
     def meant(self, surface: str, proposal: Proposal) -> Proposal:
         """The call in the catalog's own words."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from workflows.domain.errors import Detail
 from workflows.domain.gate import Verdict
-from workflows.domain.intent import Intent, digest
+from workflows.domain.intent import Intent
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallError, Proposal
@@ -38,7 +38,8 @@ class HostedSeen:
     """One call that the provider has run itself. `tool` is its name in the catalog where it is a hosted tool.
 
     `code` says what is wrong with it as far as the catalog tells; `approved_under` names the request to approve it,
-    and `needs_approval` says that it should have been one.
+    and `needs_approval` says that it should have been one. `fingerprint` is that of the proposal which would be this
+    very call.
     """
 
     item_id: str
@@ -49,6 +50,7 @@ class HostedSeen:
     code: str | None = None
     approved_under: str | None = None
     needs_approval: bool = False
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,6 @@ class Turn:
     one_by_one: bool = False
     hosted: Sequence[HostedSeen] = ()
     found: frozenset[str] = frozenset()
-
-    @property
-    def turn_id(self) -> str:
-        """Names the workflow that keeps the order of its calls; the same for every delivery."""
-        return f"turn_{digest([self.principal.tenant, self.request_id])[:24]}"
 
 
 class Receipt(StrEnum):

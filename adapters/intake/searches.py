@@ -17,6 +17,9 @@ from workflows.domain.errors import CallRefused, ResponseRefused
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallResult, Proposal, Status
 
+MOST_SEARCHES = 8
+"""Searches in one response; whoever needs more has not read what the first ones found."""
+
 
 @dataclass(frozen=True)
 class Searched:
@@ -38,6 +41,11 @@ class Searches:
     def __init__(self, catalog: Catalog, offers: Offers) -> None:
         self._catalog, self._offers = catalog, offers
         self._index = ToolIndex(_entry(contract) for contract in catalog.all() if contract.hosted is None)
+
+    def answers(self, principal: Principal, surface: str, asked: Sequence[Proposal]) -> list[Searched]:
+        """Answer all searches of a turn; those beyond `MOST_SEARCHES` are refused."""
+        beyond = [Searched(refused_call(each, CallRefused("call_budget_spent"))) for each in asked[MOST_SEARCHES:]]
+        return [*(self.answer(principal, surface, each) for each in asked[:MOST_SEARCHES]), *beyond]
 
     def answer(self, principal: Principal, surface: str, proposal: Proposal) -> Searched:
         """Find deferred tools for a model, as its surface takes them."""

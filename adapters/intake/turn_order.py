@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from adapters.intake.ports import Judged, Registered, Turn
+from workflows.domain.intent import digest
 from workflows.messages import OperationRef, TurnRef
 
 Started = tuple[Judged, Registered]
@@ -25,6 +26,11 @@ def turn_ref(turn: Turn, registered: Sequence[Registered]) -> TurnRef | None:
         tenant=turn.principal.tenant,
         one_by_one=turn.one_by_one,
     )
+
+
+def turn_id(ref: TurnRef) -> str:
+    """Names the workflow that carries these calls: the same for every delivery, another one for other calls."""
+    return f"turn_{digest([ref.tenant, *(each.operation_id for each in (*ref.reads, *ref.writes))])[:24]}"
 
 
 def started(turn: Turn, registered: Sequence[Registered]) -> list[Started]:

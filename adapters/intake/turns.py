@@ -15,7 +15,7 @@ from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget, Inbox, Judged, Registered, Standing, Starter, Turn
 from adapters.intake.searches import Searched, Searches, is_search
 from adapters.intake.surfaces import envelope_of
-from adapters.intake.turn_order import started, turn_ref
+from adapters.intake.turn_order import started, turn_id, turn_ref
 from adapters.intake.watch import Watch
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import Detail, ResponseRefused
@@ -173,7 +173,9 @@ class Turns:
 
     async def _search(self, principal: Principal, turn: Turn, read: ReadTurn) -> list[Searched]:
         """Answer the searches of the turn; what they bring up may be called from now on."""
-        searched = [self._searches.answer(principal, turn.surface, each) for each in filter(is_search, read.proposals)]
+        # In a thread as well: words are compared with every tool that the caller may use.
+        asked = list(filter(is_search, read.proposals))
+        searched = await asyncio.to_thread(self._searches.answers, principal, turn.surface, asked)
         await self._inbox.discover(turn.lineage, {name for each in searched for name in each.names})
         return searched
 
@@ -193,7 +195,7 @@ class Turns:
         """A call by itself is started as it is; of several, the reads at once and the rest by their turn."""
         ref = turn_ref(turn, registered)
         if ref is not None:
-            yield self._starter.start_turn(turn.turn_id, ref)
+            yield self._starter.start_turn(turn_id(ref), ref)
         for call, found in started(turn, registered):
             named = (found.operation_id or "", found.intent_hash, call.tool, turn.principal.tenant)
             if not found.writes and (ref is None or not turn.one_by_one):

@@ -58,6 +58,7 @@ class PostgresInbox:
     async def register(self, turn: Turn) -> list[Registered]:
         """Register each call once; see the port."""
         async with self._database.transaction() as connection:
+            await _hold_response(connection, turn)
             await _hold_acts(connection, turn)
             progress, found = Progress(), dict[int, Registered]()
             for call in _reads_first(turn):
@@ -83,11 +84,23 @@ def _reads_first(turn: Turn) -> list[Judged]:
     return sorted(turn.calls, key=lambda call: (call.writes, call.position))
 
 
+async def _hold_response(connection: AsyncConnection, turn: Turn) -> None:
+    """Deliveries of one response queue, whatever order its calls have in each; so do the calls of a counted talk."""
+    if len(turn.calls) + len(turn.hosted) > 1:
+        await _hold(connection, digest([turn.principal.tenant, turn.request_id]))
+    if turn.budget is not None:
+        await _hold(connection, turn.lineage)
+
+
+async def _hold(connection: AsyncConnection, name: str) -> None:
+    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
+
+
 async def _hold_acts(connection: AsyncConnection, turn: Turn) -> None:
     """Nobody else can register one of this turn's acts until the transaction ends; all take them in one order."""
     acts = {call.intent.act_hash() for call in turn.calls if call.writes and call.intent is not None}
     for act in sorted(acts):
-        await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(act, 0))))
+        await _hold(connection, act)
 
 
 async def _register(connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress) -> Registered:
@@ -143,7 +156,7 @@ async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged,
     if call.intent is None:
         await _keep_verdicts(connection, turn, call, None)
         return _refused(call)
-    twin = await _open_twin(connection, call.intent) if call.writes else progress.reads.get(call.intent.hash())
+    twin = await _twin(connection, call, call.intent, progress)
     if twin is not None:
         return await _attach(connection, turn, call, twin)
     after = progress.before if call.writes else []
@@ -151,6 +164,14 @@ async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged,
     await connection.execute(update(calls).where(_key(turn, call)).values(operation_id=operation_id))
     await _keep_verdicts(connection, turn, call, operation_id)
     return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, call.intent.hash(), call.writes)
+
+
+async def _twin(connection: AsyncConnection, call: Judged, intent: Intent, progress: Progress) -> Any:
+    """The operation that is this call already: an open act, or a read of the same turn."""
+    if call.proposal.hosted:
+        # Each answer lets the provider run once more, so each needs a word of its own.
+        return None
+    return await _open_twin(connection, intent) if call.writes else progress.reads.get(intent.hash())
 
 
 async def _open_twin(connection: AsyncConnection, intent: Intent) -> Any:

@@ -220,10 +220,11 @@ WHERE EXISTS (
 HOSTED_CALLS_NOT_ALLOWED: Final = """
 SELECT surface || ' ' || left(regexp_replace(tool || ' ' || item_id, '[^ -~]', '?', 'g'), 200) AS about
 FROM hosted_calls
-WHERE code IS NOT NULL
+WHERE code IS NOT NULL AND at > clock_timestamp() - interval '7 days'
 ORDER BY at DESC
 """
-"""What providers have run themselves without having been allowed to; names and ids are theirs, so made fit to print."""
+"""What providers have run in seven days without having been allowed to, as those say who hand responses in; names and
+ids are theirs, so made fit to print."""
 
 EACH_ONE: Final[Mapping[str, str]] = {
     "effects_per_operation_and_item": EFFECTS_PER_OPERATION_AND_ITEM,

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.intake.ports import Receipt, Registered, Turn
-from adapters.intake.turn_order import started, turn_ref
+from adapters.intake.turn_order import started, turn_id, turn_ref
 from adapters.postgres import rows
 from adapters.postgres.tables import operations, outbox
 from workflows.domain.intent import Intent
@@ -67,7 +67,7 @@ async def order_starts(connection: AsyncConnection, turn: Turn, registered: Sequ
             if not found.writes:
                 await _post(connection, found, "read", _named(turn, call.tool, found))
     first = next(found for _, found in new if found.writes)
-    await _post(connection, first, "turn", {"turn": turn.turn_id, "ref": written(ref)})
+    await _post(connection, first, "turn", {"turn": turn_id(ref), "ref": written(ref)})
 
 
 def written(ref: TurnRef) -> dict[str, Any]:

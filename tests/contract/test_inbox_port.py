@@ -296,6 +296,17 @@ async def test_turns_with_the_same_writes_in_opposite_orders_do_not_block_each_o
     assert len({each.operation_id for turn in registered for each in turn}) == 2
 
 
+async def test_deliveries_of_one_response_in_any_order_of_its_calls_do_not_block_each_other(bench: Bench) -> None:
+    request_id, lineage = fresh("request"), fresh("lineage")
+    asked = [*(lookup(f"call-{number}", f"O-{number}") for number in range(8)), Proposal("call-8", "nobody", {})]
+    turns = [
+        turn_of(*asked[shift:], *asked[:shift], request_id=request_id, lineage=lineage) for shift in range(len(asked))
+    ]
+    registered = await asyncio.gather(*map(bench.inbox.register, turns))
+    found = [{each.call_id: each.operation_id for each in turn} for turn in registered]
+    assert all(each == found[0] for each in found)
+
+
 async def test_where_the_forerunners_stand_is_told(bench: Bench) -> None:
     turn = turn_of(refund("call-1"), refund("call-2", order_id=fresh("O")), lookup("call-3"))
     first, second, read = (each.operation_id or "" for each in await bench.inbox.register(turn))
@@ -337,6 +348,13 @@ async def test_a_conversation_may_make_so_many_calls_and_no_more(postgres_bench:
     assert [each.code for each in receipts] == [None] * 5 + ["call_budget_spent"] * 2
     other = await answered(postgres_bench, fresh("lineage"), "O-1")
     assert other.receipt is Receipt.REGISTERED
+
+
+async def test_turns_of_one_conversation_at_once_do_not_get_round_its_budget(postgres_bench: PostgresBench) -> None:
+    lineage = fresh("lineage")
+    turns = [replace(turn_of(lookup("call-1"), lineage=lineage), budget=Budget(calls=5)) for _ in range(12)]
+    registered = await asyncio.gather(*map(postgres_bench.inbox.register, turns))
+    assert [each.code for (each,) in registered].count(None) == 5
 
 
 async def test_a_delivery_that_is_repeated_spends_nothing(postgres_bench: PostgresBench) -> None:

@@ -77,7 +77,9 @@ class MemoryInbox:
         return Registered(call.proposal.call_id, Receipt.REFUSED, code=refusal.code, details=refusal.details)
 
     def _propose(self, key: Key, turn: Turn, call: Judged, intent: Intent, progress: Progress) -> Registered:
-        twin = self._open_twin(intent) if call.writes else progress.reads.get(intent.hash())
+        twin = None
+        if not call.proposal.hosted:
+            twin = self._open_twin(intent) if call.writes else progress.reads.get(intent.hash())
         if twin is not None:
             self._world.calls[key] = Delivered(call.fingerprint, twin, writes=call.writes, attached=True)
             stored = self._world.kept(twin).operation

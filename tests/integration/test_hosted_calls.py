@@ -104,12 +104,58 @@ async def test_a_write_is_answered_once_a_person_has_decided_and_not_before(once
 async def test_a_call_that_was_allowed_is_recorded_under_its_operation(onceward: Onceward) -> None:
     asked = request_to_approve("search_pages", {"words": "refund rules"}, fresh("mcpr"))
     operation_id = (await hand_in(onceward, asked)).operation_id
-    item = ran("search_pages", asked["id"])
+    item = ran("search_pages", asked["id"], arguments=asked["arguments"])
     await hand_in(onceward, item)
     row = await recorded(onceward, item)
     assert (row.operation_id, row.code, row.failed, row.tool) == (operation_id, None, False, "wiki.search_pages")
     lines = await onceward.rows(select(events.c.what).where(events.c.operation_id == operation_id))
     assert [line.what for line in lines].count("hosted.ran") == 1
+
+
+async def test_each_request_to_approve_needs_a_word_of_its_own(onceward: Onceward) -> None:
+    asked = [request_to_approve("replace_page", PAGE, fresh("mcpr")) for _ in range(2)]
+    response_id = fresh("resp")
+    waiting = await hand_in(onceward, *asked, response_id=response_id)
+    first, second = (result["operation_id"] for result in waiting.body["results"])
+    assert first != second
+    await onceward.approve(first, person="approver-4")
+    await onceward.until(second, "awaiting_approval")
+    assert verdicts_told(await hand_in(onceward, *asked, response_id=response_id)) == [(asked[0]["id"], True)]
+
+
+async def test_what_was_allowed_may_run_once_with_the_arguments_that_were_seen(onceward: Onceward) -> None:
+    asked = request_to_approve("search_pages", {"words": "refund rules"}, fresh("mcpr"))
+    await hand_in(onceward, asked)
+    other = ran("search_pages", asked["id"], arguments='{"words": "salaries"}')
+    allowed, again = (ran("search_pages", asked["id"], arguments=asked["arguments"]) for _ in range(2))
+    for item in (other, allowed, again):
+        await hand_in(onceward, item)
+    assert [(await recorded(onceward, each)).code for each in (other, allowed, again)] == [
+        "hosted_call_not_approved", None, "hosted_call_not_approved",
+    ]  # fmt: skip
+
+
+async def test_an_approval_is_for_the_agent_that_asked(onceward: Onceward) -> None:
+    asked = request_to_approve("search_pages", {"words": "refund rules"}, fresh("mcpr"))
+    await hand_in(onceward, asked)
+    item = ran("search_pages", asked["id"], arguments=asked["arguments"])
+    await hand_in(onceward, item, token=onceward.token(roles=["librarian"], agent="another-agent"))
+    assert (await recorded(onceward, item)).code == "hosted_call_not_approved"
+
+
+async def test_two_calls_under_one_id_are_both_recorded(onceward: Onceward) -> None:
+    twins = [ran("search_pages", None), ran("replace_page", None)]
+    twins[1]["id"] = twins[0]["id"]
+    await hand_in(onceward, *twins)
+    rows = await onceward.rows(select(hosted_calls.c.tool).where(hosted_calls.c.item_id == twins[0]["id"]))
+    assert sorted(row.tool for row in rows) == ["wiki.replace_page", "wiki.search_pages"]
+
+
+async def test_a_write_that_a_provider_ran_where_it_does_not_ask_was_not_allowed(onceward: Onceward) -> None:
+    item = {"type": "mcp_tool_use", "id": fresh("mcp"), "name": "replace_page", "server_name": "wiki", "input": PAGE}
+    message = {"id": fresh("msg"), "role": "assistant", "content": [item], "stop_reason": "end_turn"}
+    await onceward.post({"surface": "anthropic-messages", "response": message}, librarian(onceward))
+    assert (await recorded(onceward, item)).code == "hosted_call_not_allowed"
 
 
 async def test_a_call_is_recorded_once_however_often_its_response_is_handed_in(onceward: Onceward) -> None:

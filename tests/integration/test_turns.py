@@ -130,8 +130,10 @@ async def test_the_same_call_twice_is_one_execution_and_both_are_answered(oncewa
     assert await asked.effects("first") == [1]
 
 
-def turn_id(asked: Asked) -> str:
-    return f"turn_{digest(['tenant-a', asked.request_id])[:24]}"
+def turn_of(asked: Asked) -> str:
+    """The workflow that carries two refunds and a look."""
+    names = [asked.operation(call_id) for call_id in ("look", "first", "second")]
+    return f"turn_{digest(['tenant-a', *names])[:24]}"
 
 
 async def says(onceward: Onceward, workflow_id: str) -> str:
@@ -141,14 +143,23 @@ async def says(onceward: Onceward, workflow_id: str) -> str:
 
 async def test_the_console_says_what_a_turn_is_about(onceward: Onceward) -> None:
     asked = await two_refunds(onceward)
-    said = await until(lambda: says(onceward, turn_id(asked)), lambda words: "Write 1 of 2 is under way" in words)
+    said = await until(lambda: says(onceward, turn_of(asked)), lambda words: "Write 1 of 2 is under way" in words)
     assert asked.operation("first") in said
+
+
+async def test_calls_that_are_handed_in_later_under_the_same_id_are_carried_too(onceward: Onceward) -> None:
+    asked = await ask(onceward, await refund(onceward, "first"), read("look"))
+    more = (*asked.calls, await refund(onceward, "second"), read("look-too", "O-18"))
+    later = await onceward.turn(*more, request_id=asked.request_id)
+    assert later.results["look-too"]["status"] == "succeeded"
+    await onceward.approve(asked.operation("first"))
+    await onceward.until(later.results["second"]["operation_id"], "awaiting_approval")
 
 
 async def test_a_turn_that_is_ended_in_the_console_is_taken_up_again(onceward: Onceward) -> None:
     asked = await two_refunds(onceward)
     await until(lambda: onceward.has_workflow(asked.operation("first")), bool)
-    await onceward.temporal.get_workflow_handle(turn_id(asked)).terminate()
+    await onceward.temporal.get_workflow_handle(turn_of(asked)).terminate()
     await onceward.approve(asked.operation("first"))
     await onceward.until(asked.operation("first"), "succeeded")
     await due_for_the_sweep(onceward, asked.operation("second"))

@@ -217,7 +217,7 @@ def test_of_several_counts_of_tokens_the_last_one_counts() -> None:
 
 
 def test_the_response_is_known_by_the_first_id_that_a_chunk_gives() -> None:
-    turn = read({**called(WEATHER), "id": ""}, {**end(), "id": "chatcmpl-1"}, {**chunk(BODY), "id": "chatcmpl-2"})
+    turn = read({**called(WEATHER), "id": ""}, {**end(), "id": "chatcmpl-1"}, chunk(BODY) | {"id": None})
     assert turn.request_id == "chatcmpl-1"
 
 

@@ -181,6 +181,26 @@ def test_a_call_on_a_server_must_be_of_a_tool_that_was_offered(server: str, tool
     assert (seen.code, seen.needs_approval) == (code, bool(tool))
 
 
+def test_a_write_on_a_server_must_have_been_asked_about() -> None:
+    asked, unasked = (HostedCall("m", "mcp_call", "wiki", "replace_page", asks=asks) for asks in (True, False))
+    assert hosted.seen(asked, CALLER, TOOLS).code is None
+    assert hosted.seen(unasked, CALLER, TOOLS).code == "hosted_call_not_allowed"
+
+
+def test_names_of_what_is_no_tool_of_ours_are_not_kept() -> None:
+    offers = Offers(SURFACES, TOOLS)
+    assert offers.named(["x" * 9000, "get_weather", offers.definition("openai-chat", "crm.orders.get").name]) == {
+        "get_weather", "crm.orders.get",
+    }  # fmt: skip
+
+
+def test_only_so_many_searches_of_one_response_are_made() -> None:
+    asked = [Proposal(f"c{number}", "tool_search", {"query": "rate"}) for number in range(10)]
+    answers = Searches(TOOLS, Offers(SURFACES, TOOLS)).answers(CALLER, "openai-chat", asked)
+    assert [each.result.call_id for each in answers] == [each.call_id for each in asked]
+    assert [each.result.error.code for each in answers if each.result.error] == ["call_budget_spent"] * 2
+
+
 def test_a_tool_of_ours_that_a_server_seems_to_have_was_not_offered_there() -> None:
     contract = replace(NOTE, name="wiki.add_note")
     assert hosted.seen(HostedCall("m", "mcp_call", "wiki", "add_note"), CALLER, Catalog([contract], Everybody())).code

@@ -27,6 +27,7 @@ def whole(events: Sequence[Any]) -> dict[str, Any]:
     """
     choices: dict[int, _Choice] = {}
     chunks = as_objects(events, "")
+    _require_one_response(chunks)
     for position, chunk in enumerate(chunks):
         _require_no_error(chunk, f"/{position}/error")
         for offset, piece in enumerate(_choices_of(chunk, f"/{position}/choices")):
@@ -36,6 +37,12 @@ def whole(events: Sequence[Any]) -> dict[str, Any]:
         refuse("incomplete_response", "", "cut_off", "a chunk with a finish_reason")
     in_order = [choices[index] for index in sorted(choices)]
     return {**_head(chunks), "choices": [choice.whole(f"/choices/{place}") for place, choice in enumerate(in_order)]}
+
+
+def _require_one_response(chunks: Sequence[dict[str, Any]]) -> None:
+    """Refuse chunks of two responses: their pieces bear the same places. A chunk about filters may have no id."""
+    if len({chunk["id"] for chunk in chunks if isinstance(chunk.get("id"), str) and chunk["id"]}) > 1:
+        refuse("malformed_envelope", "", "two_responses", "the chunks of one response")
 
 
 def _require_no_error(chunk: dict[str, Any], path: str) -> None:

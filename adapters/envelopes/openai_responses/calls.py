@@ -43,6 +43,7 @@ def _custom(item: dict[str, Any], path: str) -> Proposal:
     """The input is free text, so it is the value of one argument: `{"input": "<text>"}`."""
     if not isinstance(item.get("input"), str):
         refuse(_UNFIT, f"{path}/input", "wrong_type", "a string")
+    _require_whole(item, path)
     return _named(item, path, lambda: strict_json.exact({"input": item["input"]}))
 
 

@@ -20,6 +20,7 @@ def hosted_call(item: dict[str, Any]) -> HostedCall:
         failed=True if item.get("error") is not None else _ENDED.get(_word(item, "status")),
         approved_under=word_or_none(item.get("approval_request_id")),
         asks=item["type"] == "mcp_call",
+        arguments=item.get("arguments") if item["type"] == "mcp_call" else None,
     )
 
 
