@@ -145,6 +145,11 @@ UNSOUND: dict[str, tuple[list[Any], str, str]] = {
         "null_content",
         "/1/output",
     ),
+    "an output of a custom tool that is an object": (
+        [call(kind="custom_tool_call"), output(kind="custom_tool_call_output", value={"t": 22})],
+        "malformed_item",
+        "/1/output",
+    ),
     "a message without content": ([{"type": "message", "role": "user"}], "null_content", "/0/content"),
     "a short message without content": ([user(None)], "null_content", "/0/content"),
     "a client's search without its output": (
