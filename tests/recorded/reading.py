@@ -11,10 +11,17 @@ from workflows.domain.proposal import Proposal
 CUT_STREAM: Final = Ending(frozenset({"incomplete_response", "refused_response"}))
 MISSHAPEN: Final = Ending(
     frozenset(
-        {"malformed_envelope", "malformed_tool_calls", "missing_call_id", "unknown_block_type", "refused_response"}
+        {
+            "malformed_envelope",
+            "malformed_tool_calls",
+            "missing_call_id",
+            "unknown_block_type",
+            "refused_response",
+            "incomplete_response",
+        }
     )
 )
-"""What a response deserves that has not the shape of its surface."""
+"""What a response deserves that has not the shape of its surface; one that only says an error counts as broken off."""
 
 
 def ending_of(response: Any, wire: Wire) -> Ending:
