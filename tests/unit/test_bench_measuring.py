@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -210,7 +211,7 @@ def some_contest() -> Contest:
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """One contest to run, and where its figures go."""
-    monkeypatch.setattr(program, "CONTESTS", {"some": some_contest})
+    monkeypatch.setattr(program, "CONTESTS", {"some": lambda: nullcontext(some_contest())})
     return tmp_path / "figures"
 
 

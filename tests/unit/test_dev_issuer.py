@@ -15,9 +15,9 @@ import pytest
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.tools.family import families
+from worker.dev.environment import TOOLS
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
 from worker.dev.people import AGENT_ROLES
-from worker.docs import shipped_tools
 from workflows.domain.principal import Principal
 
 URL = "http://localhost:8400"
@@ -26,8 +26,8 @@ VERIFIER = "v" * 64
 CHALLENGE = urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
 
 
-def test_the_roles_of_agents_are_those_that_the_shipped_policies_know() -> None:
-    policies = "".join(family.policy for family in families(shipped_tools()))
+def test_the_roles_of_agents_are_those_that_the_policies_of_the_stack_know() -> None:
+    policies = "".join(family.policy for family in families(TOOLS.split(",")))
     assert set(AGENT_ROLES) == set(re.findall(r'Role::"([^"]+)"', policies))
 
 

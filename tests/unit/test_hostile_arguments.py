@@ -57,14 +57,15 @@ class Door:
     starter: Starter = field(default_factory=Starter)
     turns: int = 0
 
+    def __post_init__(self) -> None:
+        watch = Watch(MemoryProgress(self.world), lambda: 0.0)
+        self.intake = Turns(SURFACES, CATALOG, MemoryInbox(self.world), self.starter, watch)
+
     async def take(self, tool: str, text: str) -> CallResult:
         self.turns += 1
-        intake = Turns(
-            SURFACES, CATALOG, MemoryInbox(self.world), self.starter, Watch(MemoryProgress(self.world), lambda: 0.0)
-        )
         name = f"response-{self.turns}"
         order = TurnOrder("openai-chat", completion(tool, text, name), wait_seconds=0.0, conversation=name)
-        answer = await intake.take(CALLER, order)
+        answer = await self.intake.take(CALLER, order)
         (result,) = answer.results
         assert_told(answer, result)
         return result

@@ -10,6 +10,7 @@ import pytest
 from adapters.envelopes import SURFACES
 from adapters.intake import turns
 from adapters.intake.judging import judge
+from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget, Judged, Registered, Turn
 from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
 from adapters.intake.watch import Watch
@@ -27,6 +28,7 @@ from workflows.domain.proposal import Status
 from workflows.messages import TurnRef
 
 ORDER = {"order_id": "O-17"}
+OFFERS = Offers(SURFACES, CATALOG)
 
 
 @dataclass
@@ -100,6 +102,7 @@ class Intake:
             self.starter,
             Watch(MemoryProgress(self.world), self.now),
             self.budget,
+            offers=OFFERS if catalog is CATALOG else None,
             parallel=self.parallel,
         )
         response = response_with("anthropic-messages", *asked, stop=stop) | (more or {})

@@ -27,9 +27,9 @@ INSTEAD_OF_CONTENT: Final = ("tool_calls", "function_call", "refusal", "audio")
 def read(response: Any) -> ReadTurn:
     """Read one ChatCompletion; see `Envelope.read`."""
     root = as_object(response, "")
+    choice, path = _only_choice(root)
     if root.get("error") is not None:
         refuse("incomplete_response", "/error", "broken_off", "a response that ended by itself")
-    choice, path = _only_choice(root)
     message = as_object(choice.get("message"), f"{path}/message")
     require_one_of(message.get("role"), (None, "assistant"), f"{path}/message/role")
     proposals = _proposals(choice, message, path)
