@@ -87,7 +87,6 @@ class _Door:
         if not all(result["status"] == "succeeded" for result in answer["results"]):
             raise RuntimeError("a read did not succeed")
 
-
     def turns(self, *calls: Call) -> None:
         """The same calls, each in a response of its own."""
         for call in calls:
