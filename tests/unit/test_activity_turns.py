@@ -1,13 +1,17 @@
 """The steps that keep a turn's order: the gate's hold on a write behind others, and waiting for others to end."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities import follow
 from activities.follow import Follow
 from tests.support.proposals import fresh, lookup, refund, turn_of
 from tests.support.steps import Stage
+from workflows import contracts
 from workflows.domain.effect import Effect
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation, Settlement
@@ -110,9 +114,20 @@ async def test_what_has_begun_is_not_taken_back_by_what_came_before_it() -> None
 # -- following
 
 
-async def followed(stage: Stage, *operations: Operation, patience_seconds: float = 0.0) -> Followed:
+async def followed(
+    stage: Stage, *operations: Operation, patience_seconds: float = 0.0, attempt: int = 1, waited: float = 0.0
+) -> Followed:
     order = FollowOrder([each.operation_id for each in operations], patience_seconds)
-    return await ActivityEnvironment().run(Follow(stage.operations).follow, order)
+    environment = ActivityEnvironment()
+    begun = datetime.now(UTC) - timedelta(seconds=waited)
+    environment.info = replace(environment.info, attempt=attempt, scheduled_time=begun)
+    return await environment.run(Follow(stage.operations).follow, order)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for real."""
+    monkeypatch.setattr(follow, "HELD_SECONDS", 0.0)
 
 
 async def test_who_follows_is_told_the_ends_in_the_order_asked_for() -> None:
@@ -123,14 +138,14 @@ async def test_who_follows_is_told_the_ends_in_the_order_asked_for() -> None:
     assert (await followed(stage, turn.read, turn.first)).states == ["succeeded", "failed_terminal"]
 
 
-async def test_who_follows_is_told_nothing_as_long_as_one_is_open() -> None:
+async def test_who_follows_is_told_nothing_once_patience_is_over_and_one_is_open() -> None:
     stage = Stage()
     turn = await turn_on(stage)
     await end(stage, turn.read)
-    assert (await followed(stage, turn.read, turn.first)).states == []
+    assert (await followed(stage, turn.read, turn.first, patience_seconds=100.0, waited=101.0)).states == []
 
 
-async def test_who_follows_waits_for_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_follows_looks_again_and_again_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
     turn = await turn_on(stage)
 
@@ -138,5 +153,36 @@ async def test_who_follows_waits_for_the_end(monkeypatch: pytest.MonkeyPatch) ->
         if stage.world.kept(turn.read.operation_id).operation.state not in ENDS:
             await end(stage, turn.read)
 
+    monkeypatch.setattr(follow, "HELD_SECONDS", 60.0)
     monkeypatch.setattr("activities.follow.asyncio.sleep", pause)
-    assert (await followed(stage, turn.read, patience_seconds=60.0)).states == ["succeeded"]
+    assert (await followed(stage, turn.read, patience_seconds=100.0)).states == ["succeeded"]
+
+
+@pytest.mark.parametrize(("attempt", "waited", "pause"), [(1, 0.0, 0.5), (2, 8.0, 2.0), (9, 80.0, 20.0)])
+async def test_who_follows_longer_makes_room_for_others_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, attempt: int, waited: float, pause: float
+) -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    if attempt > 1:
+        monkeypatch.setattr(follow, "HELD_SECONDS", 60.0)
+    with pytest.raises(ApplicationError) as later:
+        await followed(stage, turn.read, patience_seconds=100.0, attempt=attempt, waited=waited)
+    assert (later.value.type, later.value.non_retryable) == ("not_ended_yet", False)
+    assert later.value.next_retry_delay is not None
+    assert later.value.next_retry_delay.total_seconds() == pytest.approx(pause, abs=0.3)
+
+
+async def test_following_ends_with_an_answer_even_when_its_attempts_do() -> None:
+    stage = Stage()
+    turn = await turn_on(stage)
+    last = contracts.CALLS[contracts.FOLLOW].retry.maximum_attempts
+    assert (await followed(stage, turn.read, patience_seconds=100.0, attempt=last)).states == []
+
+
+def test_patience_is_over_before_the_attempts_are() -> None:
+    waited, attempts = follow.HELD_SECONDS, 1
+    while waited < contracts.FOLLOW_PATIENCE.total_seconds():
+        waited += max(follow.SHORTEST_PAUSE_SECONDS, follow.SHARE_OF_THE_WAIT * waited)
+        attempts += 1
+    assert attempts < contracts.CALLS[contracts.FOLLOW].retry.maximum_attempts * 0.8
