@@ -9,6 +9,7 @@ import secrets
 import shutil
 import sys
 import tempfile
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def main() -> int:
     try:
         evidence = kept(asked.judge) if asked.judge else _evidence(asked, state)
     except (StackError, ExceptionGroup) as failure:
-        print(f"\n{failure}\nThe logs are in {state / 'logs'}.", file=sys.stderr)
+        print(f"\n{_in_full(failure)}\nThe logs are in {state / 'logs'}.", file=sys.stderr)
         return NOT_CARRIED_OUT
     except KeyboardInterrupt:
         print("\nStopped; every process that was started has ended.", file=sys.stderr)
@@ -73,6 +74,11 @@ def _evidence(asked: argparse.Namespace, state: Path) -> Evidence:
     plan = plan_of(seed, asked.operations, asked.in_turns)
     _say(f"seed {seed}: {len(plan.acts)} operations in {len(plan.turns)} turns, {len(plan.steps)} faults of processes")
     return asyncio.run(_run(plan, state))
+
+
+def _in_full(failure: Exception) -> str:
+    """What is wrong with the stack in its own words; anything else with where it came from."""
+    return str(failure) if isinstance(failure, StackError) else "".join(traceback.format_exception(failure))
 
 
 async def _run(plan: Plan, state: Path) -> Evidence:

@@ -17,7 +17,8 @@ LOOK_SECONDS = 0.1
 AT_WORK = "WorkflowType = 'onceward.ExecuteTurn' AND ExecutionStatus = 'Running'"
 
 Handle = WorkflowHandle[Any, Any]
-Act = Callable[[Client, Handle], Awaitable[object]]
+Act = Callable[[Client, Handle], Awaitable[bool]]
+"""Says whether it could be done."""
 
 
 class Console:
@@ -32,8 +33,9 @@ class Console:
         while time.monotonic() < deadline:
             try:
                 async for each in self._temporal.list_workflows(AT_WORK):
-                    await ACTS[kind](self._temporal, self._temporal.get_workflow_handle(each.id, run_id=each.run_id))
-                    return True
+                    turn = self._temporal.get_workflow_handle(each.id, run_id=each.run_id)
+                    if await ACTS[kind](self._temporal, turn):
+                        return True
             except RPCError:
                 # It has closed meanwhile, or the server is away.
                 pass
@@ -41,27 +43,32 @@ class Console:
         return False
 
 
-async def _terminate(_: Client, turn: Handle) -> None:
+async def _terminate(_: Client, turn: Handle) -> bool:
     await turn.terminate("a test")
+    return True
 
 
-async def _cancel(_: Client, turn: Handle) -> None:
+async def _cancel(_: Client, turn: Handle) -> bool:
     await turn.cancel()
+    return True
 
 
-async def _reset(temporal: Client, turn: Handle) -> None:
+async def _reset(temporal: Client, turn: Handle) -> bool:
     """To its first step: everything that it has done by now is put to the server once more."""
     events = (await turn.fetch_history()).events
-    first = next(each.event_id for each in events if each.HasField("workflow_task_completed_event_attributes"))
+    steps = [each.event_id for each in events if each.HasField("workflow_task_completed_event_attributes")]
+    if not steps:
+        return False
     await temporal.workflow_service.reset_workflow_execution(
         ResetWorkflowExecutionRequest(
             namespace=temporal.namespace,
             workflow_execution=WorkflowExecution(workflow_id=turn.id, run_id=turn.run_id or ""),
             reason="a test",
-            workflow_task_finish_event_id=first,
+            workflow_task_finish_event_id=steps[0],
             request_id=f"{turn.id}-{time.monotonic_ns()}",
         )
     )
+    return True
 
 
 ACTS: dict[str, Act] = {"terminate a turn": _terminate, "cancel a turn": _cancel, "reset a turn": _reset}

@@ -134,6 +134,8 @@ class Evidence:
     faults: Mapping[str, int] = field(default_factory=dict)
     deaths: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    collected: datetime | str | None = None
+    """When, by the clock of this machine, which the services share."""
     in_turns: float | None = None
 
     def rows(self, table: str) -> list[Row]:
@@ -164,6 +166,7 @@ def kept(path: Path) -> Evidence:
         faults=found["faults"],
         deaths=found["deaths"],
         seconds=found["seconds"],
+        collected=found.get("collected"),
         in_turns=found.get("in_turns"),
     )
 

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
 
@@ -183,6 +184,7 @@ class Run:
             faults=dict(self.faults.done + self.setbacks.done + self._provider.fired + posts),
             deaths=dict(self._processes.deaths),
             seconds=time.monotonic() - self._began,
+            collected=datetime.now(UTC),
             in_turns=self._plan.in_turns,
         )
 

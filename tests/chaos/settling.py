@@ -64,14 +64,15 @@ class Settling:
         deadline = time.monotonic() + CLOSING_SECONDS
         while time.monotonic() < deadline:
             open_ones = {row["operation_id"] for row in await self._auditor.open_operations()}
-            runs = await self._auditor.workflows()
-            if all(each[-1] != "RUNNING" for key, each in runs.items() if not self._waits(key, open_ones)):
+            runs, waiting = await self._auditor.workflows(), await self._waiting_turns(open_ones)
+            if all(each[-1] != "RUNNING" for key, each in runs.items() if key not in open_ones | waiting):
                 return
             await asyncio.sleep(LOOK_SECONDS)
 
-    def _waits(self, key: str, open_ones: set[str]) -> bool:
-        """For something that has not ended: itself, or one of a turn; which turn holds what need not be known here."""
-        return key in open_ones or (bool(open_ones) and key.startswith("turn_"))
+    async def _waiting_turns(self, open_ones: set[str]) -> set[str]:
+        """The workflows of responses of which a write is open."""
+        turns = await self._auditor.turns()
+        return {row["turn"] for row in turns if open_ones & {operation_id for operation_id, _ in row["writes"]}}
 
     async def _read_again(self, left: list[dict[str, Any]]) -> None:
         if all(row["writes"] for row in left) or time.monotonic() < self._reread + READ_AGAIN_SECONDS:

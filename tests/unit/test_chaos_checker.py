@@ -768,9 +768,14 @@ def test_another_code_than_the_stored_one_is_found(turned: Evidence) -> None:
 
 @pytest.mark.parametrize("runs", [["RUNNING"], ["COMPLETED", "FAILED"], []])
 def test_a_workflow_of_a_turn_that_did_not_close_well_is_found(turned: Evidence, runs: list[str]) -> None:
-    stuck = replace(turned, workflows={**turned.workflows, "turn-10": runs})
+    stuck = replace(turned, workflows={**turned.workflows, "turn-10": runs}, collected=moment(1_000))
     status = runs[-1] if runs else "absent"
     assert found(stuck, "turn-10") == {(STUCK, f"all of its writes have ended, its workflow is {status}")}
+
+
+def test_a_workflow_of_a_turn_that_rests_for_a_while_is_no_fault(turned: Evidence) -> None:
+    resting = replace(turned, workflows={**turned.workflows, "turn-10": ["RUNNING"]}, collected=moment(600))
+    assert kinds(resting) == set()
 
 
 @pytest.mark.parametrize("status", ["TERMINATED", "CANCELED"])
