@@ -42,7 +42,7 @@ faults: setup ## Run real processes under kill -9, pauses and lost replies, and 
 # Its own last line is the verdict too.
 .PHONY: recorded
 recorded: setup ## Read and answer exchanges that were recorded at providers, and say what is lost; RECORDED=<folder of *.jsonl>
-	@$(RUN) -m tests.recorded $(RECORDED)
+	@$(RUN) -m tests.recorded $(or $(RECORDED),$(error say where they are: make recorded RECORDED=<folder of *.jsonl>))
 
 # Its own last line is the verdict.
 .PHONY: eval-search

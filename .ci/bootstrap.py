@@ -83,6 +83,9 @@ def make_environment() -> None:
     if runs(PYTHON) and not elsewhere:
         return
     say("Making .venv")
+    if VENV.is_symlink():
+        # Whoever it belongs to keeps it: clearing would empty what the link points at.
+        VENV.unlink()
     run(sys.executable, "-m", "venv", "--clear", "--without-pip", str(VENV))
 
 

@@ -1,8 +1,8 @@
 """The agents' door over HTTP: hand in a model's response, get back the messages to append."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -137,11 +137,11 @@ class Doors:
     async def tools(
         self,
         request: Request,
-        surface: str,
-        search: str = "ours",
-        query: str = "",
-        limit: int = 5,
-        conversation: str = "",
+        surface: Annotated[str, Query(description="The provider API whose form is wanted, such as openai-responses.")],
+        search: Annotated[str, Query(description="Who finds what is deferred: `ours`, or the `provider`.")] = "ours",
+        query: Annotated[str, Query(description="What the user wants, in their words: only the few that fit.")] = "",
+        limit: Annotated[int, Query(description="How many tools `query` finds at most, 1 to 10.")] = 5,
+        conversation: Annotated[str, Query(description="Where the tools that `query` finds may be called.")] = "",
     ) -> Response:
         """The tools that may be offered to the model for this caller, in a surface's own form.
 
