@@ -44,15 +44,14 @@ def _output(kind: str, proposal: Proposal, result: CallResult, given_back: tuple
 
 
 def _search(_: Proposal, result: CallResult) -> dict[str, Any]:
-    """The surface cannot tell that a search failed: it has found nothing then."""
+    """The surface cannot tell that a search failed: one without data has found nothing."""
     strict_json.dump(result.body())  # it is no text here, and is held to the rules of text
-    tools = found_definitions(result.data) if result.error is None else []
     return {
         "type": "tool_search_output",
         "call_id": result.call_id,
         "execution": "client",
         "status": "completed",
-        "tools": tools,
+        "tools": found_definitions(result.data),
     }
 
 
