@@ -137,7 +137,7 @@ class Starter(Protocol):
 class Standing:
     """Where an operation stands, with its terminal result when it has one.
 
-    `behind`: an earlier call of its turn has not ended.
+    `behind`: it has not begun, and an earlier call of its turn has not ended.
     """
 
     operation_id: str

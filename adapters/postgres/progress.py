@@ -16,10 +16,12 @@ _before = operations.alias("before")
 BEHIND = (
     select(_before.c.operation_id)
     .where(_before.c.operation_id == any_(operations.c.after), _before.c.ended_at.is_(None))
+    # What has gone on past a read that nobody carries may have happened by now.
+    .where(operations.c.state == State.PROPOSED.value)
     .exists()
     .label("behind")
 )
-"""Beside an operation's row: whether a call of its turn that comes before it is still open."""
+"""Beside an operation's row: whether it has not begun, and a call of its turn that comes before it is still open."""
 
 
 class PostgresProgress:

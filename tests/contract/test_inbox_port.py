@@ -330,6 +330,17 @@ async def test_a_call_is_told_to_be_behind_as_long_as_one_before_it_is_open(benc
     assert not (await bench.progress.standings(CALLER, [second]))[second].behind
 
 
+@pytest.mark.parametrize("state", [State.AWAITING_APPROVAL, State.STARTED])
+async def test_what_has_gone_on_past_a_read_that_nobody_carries_is_not_told_to_be_behind_it(
+    bench: Bench, state: State
+) -> None:
+    """Such a read holds nobody up for ever, so its being open says nothing of the write."""
+    write, _ = (each.operation_id or "" for each in await bench.inbox.register(turn_of(refund("call-1"), lookup("a"))))
+    assert (await bench.progress.standings(CALLER, [write]))[write].behind
+    await bench.operations.move(write, state)
+    assert not (await bench.progress.standings(CALLER, [write]))[write].behind
+
+
 # -- a conversation's budget
 
 

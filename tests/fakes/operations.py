@@ -89,7 +89,8 @@ class MemoryProgress:
 
     def _standing(self, kept: Kept) -> Standing:
         before = [self._world.kept(operation_id).operation.state for operation_id in kept.operation.after]
-        return replace(_standing(kept), behind=any(state not in ENDS for state in before))
+        waits = kept.operation.state is State.PROPOSED and any(state not in ENDS for state in before)
+        return replace(_standing(kept), behind=waits)
 
 
 def _belongs(kept: Kept, principal: Principal) -> bool:
