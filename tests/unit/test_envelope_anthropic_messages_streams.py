@@ -114,6 +114,16 @@ def test_a_block_is_put_together_as_a_whole_response_holds_it() -> None:
     ) == {"type": "thinking", "thinking": "weather first", "signature": "EuYBCkQ=="}
 
 
+def test_what_else_a_piece_of_a_known_kind_holds_is_no_part_of_the_block() -> None:
+    begun = {"type": "text", "text": "", "signature": ""}
+    pieces: list[dict[str, Any]] = [
+        {"type": "text_delta", "text": "One moment.", "x_count": 2},
+        {"type": "signature_delta", "signature": "EuYB", "x_count": 2},
+        {"type": "citations_delta", "citation": {"url": "a"}, "x_count": 2},
+    ]
+    assert block_of(begun, *pieces) == {**TEXT, "signature": "EuYB", "citations": [{"url": "a"}]}
+
+
 def test_the_last_signature_counts() -> None:
     thought = {"type": "thinking", "thinking": "", "signature": ""}
     signatures = [{"type": "signature_delta", "signature": text} for text in ("first", "last")]
