@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from temporalio.service import RPCError
 
 from adapters.postgres.sweep import GRACE
-from adapters.postgres.tables import approvals, calls, handler_calls, operations
+from adapters.postgres.tables import approvals, calls, handler_calls, operations, outbox
 from tests.faults.console import Console
 from tests.support.onceward import ENDS, Onceward, Reply
 from tests.support.parked import Parked
@@ -19,7 +19,6 @@ from tests.support.proposals import fresh
 from tests.support.responses import Call, call
 from tests.support.visitor import Visitor
 from tests.support.waiting import until
-from workflows.domain.intent import digest
 
 NAMES = ("look", "first", "second")
 
@@ -29,12 +28,16 @@ TO_THE_END_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Turn:
-    """One response: a refund, a read, and another refund. `names` has their operations by call id."""
+    """One response: a refund, a read, and another refund.
+
+    `names` has their operations by call id, `workflows` those and what keeps their order, the `turn`, by what they are.
+    """
 
     onceward: Onceward
     request_id: str
     calls: tuple[Call, ...]
     names: dict[str, str] = field(default_factory=dict)
+    workflows: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     async def meant(cls, onceward: Onceward) -> "Turn":
@@ -66,6 +69,9 @@ class Turn:
         mine = select(calls.c.call_id, calls.c.operation_id).where(calls.c.request_id == self.request_id)
         rows = await until(lambda: self.onceward.rows(mine), lambda rows: len(rows) == len(self.calls))
         self.names.update({row.call_id: row.operation_id for row in rows})
+        order = select(outbox.c.payload).where(outbox.c.operation_id == self.first, outbox.c.kind == "turn")
+        (row,) = await self.onceward.rows(order)
+        self.workflows.update(self.names, turn=row.payload["turn"])
 
     @property
     def first(self) -> str:
@@ -75,15 +81,9 @@ class Turn:
     def second(self) -> str:
         return self.names["second"]
 
-    @property
-    def workflow_id(self) -> str:
-        """Of the workflow that keeps the order."""
-        return f"turn_{digest(['tenant-a', self.request_id])[:24]}"
-
     def console(self, of: str) -> Console:
         """The workflow of the turn itself, or of one of its operations."""
-        name = self.workflow_id if of == "turn" else self.names[of]
-        return Console(Parked(self.onceward, self.request_id, self.calls[0], name))
+        return Console(Parked(self.onceward, self.request_id, self.calls[0], self.workflows[of]))
 
     async def says(self, of: str) -> str:
         """What the console's page says of it in words; nothing before it is there."""
