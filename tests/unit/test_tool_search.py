@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adapters.tool_search import By, Entry, Found, ToolIndex, english, glossary, korean, words
 from adapters.tool_search.index import LONGEST_QUERY
-from adapters.tool_search.patterns import EXPECTED, LONGEST, MOST_DEAR
+from adapters.tool_search.patterns import EXPECTED
 from adapters.tool_search.spelling import Spelling
 from tests.search.labelled import catalog
 from workflows.domain.errors import CallRefused, Detail, InvalidConfiguration
@@ -86,6 +86,15 @@ def test_a_name_with_a_dot_or_a_hyphen_is_found_in_a_sentence_as_well() -> None:
     tools = (entry("crm.find"), entry("crm-sync"), entry("find_crm", tags=["find crm sync now"]))
     assert searched("run crm.find.", *tools)[0] == "crm.find"
     assert searched("run crm-sync, please", *tools)[0] == "crm-sync"
+
+
+@pytest.mark.parametrize(
+    ("query", "name"), [("try VOID_Payment, not a refund", "void_payment"), ("try crm.findlead first", "crm.findLead")]
+)
+def test_capitals_do_not_matter_in_a_name_that_stands_in_a_sentence(query: str, name: str) -> None:
+    index = ToolIndex([entry("crm.findLead"), entry("void_payment"), entry("refund_lead", tags=["crm refund try"])])
+    first = index.search(query, allowed={"crm.findLead", "void_payment", "refund_lead"})[0]
+    assert (first.name, first.by) == (name, By.NAME)
 
 
 def test_a_name_of_one_word_is_an_ordinary_word_in_a_sentence() -> None:
@@ -475,6 +484,7 @@ def test_two_tools_of_one_name_are_refused_at_the_start() -> None:
 
 # ── patterns ──
 
+LONGEST, MOST_DEAR = 200, 12
 PAY = entry("refund_payment", "Refund a payment", "Pays money back.", ["돈 돌려주기", "refund"], "order id")
 HOLD = entry("void_payment", "Release a hold", "Lets money go.", ["가승인 해제"], "payment id")
 ORDER = entry("get_order", "Look up an order", "Reads one.", ["주문 조회"], "order id")
@@ -571,7 +581,7 @@ def test_a_pattern_that_is_wrong_or_could_be_dear_is_refused_without_repeating_i
         "|".join("abcdefgh" * 12),
     ],
 )
-def test_a_pattern_at_its_bounds_is_held(pattern: str) -> None:
+def test_a_pattern_within_its_bounds_is_held(pattern: str) -> None:
     assert len(INDEX.matching(pattern, allowed=NAMES)) <= 5
 
 
