@@ -251,4 +251,4 @@ async def test_a_token_with_a_role_that_no_policy_knows_comes_with_a_warning(tmp
     done = await asyncio.to_thread(run, "--state", str(tmp_path), *wanted)
     claims = jwt.decode(done.stdout.strip(), options={"verify_signature": False})
     assert claims["roles"] == ["nonsense"]
-    assert done.stderr == "No shipped policy knows the role nonsense; it knows support, viewer.\n"
+    assert done.stderr == "No shipped policy knows the role nonsense; it knows support, viewer, analyst, librarian.\n"

@@ -13,7 +13,7 @@ import pytest
 from adapters.outside_schema import OutsideSchema
 from tests.support.hostile import Generator, Hostile, text_fits, valid_arguments
 from tests.support.onceward import Onceward, Trace
-from tests.support.proposals import fresh
+from tests.support.proposals import CATALOG, fresh
 from tests.support.responses import call
 
 Json = dict[str, Any]
@@ -24,9 +24,9 @@ EACH = 50
 DRAWN = 2_000
 AT_ONCE = 8
 REFUSALS = {"invalid_arguments_json", "invalid_arguments"}
-SCHEMA_AT = {
-    "openai-chat": lambda tool: (tool["function"]["name"], tool["function"]["parameters"]),
-    "anthropic-messages": lambda tool: (tool["name"], tool["input_schema"]),
+NAME_AT = {
+    "openai-chat": lambda tool: str(tool["function"]["name"]),
+    "anthropic-messages": lambda tool: str(tool["name"]),
 }
 
 
@@ -62,10 +62,11 @@ def sample(schema: Json) -> Iterator[Hostile]:
 
 
 async def offered(onceward: Onceward, surface: str, token: str) -> dict[str, Json]:
-    """The schema of each tool, as the door itself offers it."""
+    """The contract's own schema of each tool that the door offers: it judges, in whatever form the tool is offered."""
     headers = {"Authorization": f"Bearer {token}"}
     answer = await onceward.door.get("/v1/tools", params={"surface": surface}, headers=headers)
-    return dict(SCHEMA_AT[surface](tool) for tool in answer.json()["tools"])
+    contracts = [CATALOG.find(NAME_AT[surface](tool)) for tool in answer.json()["tools"]]
+    return {contract.name: contract.schema for contract in contracts if contract is not None}
 
 
 def verdict(answer: httpx2.Response) -> str:
