@@ -197,10 +197,12 @@ def test_what_is_said_at_the_end_changes_the_message_and_null_says_nothing() -> 
     *events, _, stop = streamed(block_events(0, WEATHER), stop_reason=None)
     ends = [
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}},
-        {"type": "message_delta", "delta": {"stop_reason": None, "container": {"id": "c"}}, "usage": None},
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "context_management": {"applied_edits": []}},
+        {"type": "message_delta", "delta": {"stop_reason": None}, "usage": {"output_tokens": None}},
+        {"type": "message_delta", "delta": {"container": {"id": "c"}}, "usage": None},
     ]
-    assert anthropic_messages.read_stream([*events, *ends, stop]).proposals == PROPOSALS[:1]
+    turn = anthropic_messages.read_stream([*events, *ends, stop])
+    assert (turn.proposals, turn.spent.tokens) == (PROPOSALS[:1], 2)
 
 
 # -- inputs that are no JSON

@@ -32,10 +32,9 @@ def _answer(proposal: Proposal, result: CallResult) -> dict[str, Any]:
 
 
 def _references(result: CallResult) -> list[dict[str, Any]]:
-    """Return what a tool search has found; nothing if it is no search, failed, or has found nothing."""
-    if result.tool_name != TOOL_SEARCH or result.status is not Status.SUCCEEDED:
-        return []
-    return [{"type": "tool_reference", "tool_name": name} for name in _found_names(result.data)]
+    """Return what a tool search has found; nothing if it is no search, or one that failed or found nothing."""
+    names = _found_names(result.data) if result.tool_name == TOOL_SEARCH else []
+    return [{"type": "tool_reference", "tool_name": name} for name in names]
 
 
 def _found_names(data: Any) -> list[str]:
