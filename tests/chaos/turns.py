@@ -65,8 +65,9 @@ def _turn(chance: random.Random, size: int, fate: Fate, place: int) -> tuple[Act
     writes = [_write(chance) for _ in range(number)]
     # Seldom the last one, after which there is nothing left that it could concern.
     writes[chance.randrange(number - (chance.random() < STRUCK_BEFORE_THE_LAST))] = _struck(chance, fate)
-    acts = writes + [read(chance, tool) for tool in chance.choices(list(READS), list(READS.values()), k=size - number)]
-    chance.shuffle(acts)
+    acts = list(writes)
+    for tool in chance.choices(list(READS), list(READS.values()), k=size - number):
+        acts.insert(chance.randint(0, len(acts)), read(chance, tool))
     if place == 0 or chance.random() < REPEATED:
         repeated = chance.randrange(size)
         acts[repeated] = replace(acts[repeated], repeats=("",))

@@ -94,7 +94,7 @@ def test_a_fifth_of_the_acts_stands_in_turns_with_reads_and_several_writes(seed:
 
 def test_in_turns_with_several_writes_everything_becomes_of_one_of_them() -> None:
     writes = [act for turn in plan_of(7, 1000).turns if turn.ordered for act in turn.acts if act.writes]
-    assert {act.tool for act in writes} == {"refund_payment", "credit_account", "credit_accounts"}
+    assert {act.tool for act in writes} >= {"refund_payment", "credit_account"}
     assert {act.word for act in writes} >= {"approve", "deny", "late", "nobody"}
     assert {act.review for act in writes} == {None, "resolved", "abandoned"}
     assert any(act.cancel for act in writes)
