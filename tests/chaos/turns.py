@@ -31,7 +31,7 @@ FEWEST_ACTS, MOST_ACTS = 3, 6
 MOST_READS, MOST_WRITES = 3, 3
 
 WRITES = {"refund": 5, "small credit": 3, "large credit": 2}
-LATE, RESOLVED = 0.15, 0.08
+LATE, RESOLVED = 0.15, 0.12
 """Parts of the refunds that people are late with, and that cannot be looked up but by an operator, who finds out."""
 
 STRUCK_BEFORE_THE_LAST = 0.75

@@ -93,8 +93,9 @@ def test_a_fifth_of_the_acts_stands_in_turns_with_reads_and_several_writes(seed:
 
 
 def test_in_turns_with_several_writes_everything_becomes_of_one_of_them() -> None:
-    writes = [act for turn in plan_of(7, 1000).turns if turn.ordered for act in turn.acts if act.writes]
-    assert {act.tool for act in writes} >= {"refund_payment", "credit_account"}
+    turns = [turn for seed in range(5) for turn in plan_of(seed, 1000).turns if turn.ordered]
+    writes = [act for turn in turns for act in turn.acts if act.writes]
+    assert {act.tool for act in writes} == {"refund_payment", "credit_account", "credit_accounts"}
     assert {act.word for act in writes} >= {"approve", "deny", "late", "nobody"}
     assert {act.review for act in writes} == {None, "resolved", "abandoned"}
     assert any(act.cancel for act in writes)
