@@ -61,6 +61,7 @@ def test_a_heading_that_it_points_at_is_there(anchor: str) -> None:
 
 
 def test_codes_and_recorded_names_are_those_of_the_program() -> None:
-    recorded = {contracts.EXECUTE_OPERATION, contracts.NUDGE, contracts.PROGRESS, contracts.SETTLE, contracts.VALIDATE}
-    assert set(re.findall(r"onceward\.[A-Za-z]+", PAGE)) == recorded
+    workflows = {contracts.EXECUTE_OPERATION, contracts.EXECUTE_TURN}
+    recorded = {contracts.NUDGE, contracts.PROGRESS, contracts.SETTLE, contracts.VALIDATE}
+    assert set(re.findall(r"onceward\.[A-Za-z]+", PAGE)) == workflows | recorded
     assert {"approval_expired", "outcome_abandoned"} <= ERRORS.keys()
