@@ -223,6 +223,10 @@ def test_what_is_said_follows_the_description() -> None:
             'must also fit {"anyOf":[{"required":["a"]},{"required":["b"]}]}',
         ),
         (
+            {**an_object(a=WHOLE), "not": {"properties": {"z": WHOLE}, "required": ["z"]}},
+            'must also fit {"not":{"properties":{"z":{"type":"integer"}},"required":["z"]}}',
+        ),
+        (
             {**an_object(a=WHOLE), "dependentSchemas": {"a": {"minProperties": 1}}, "not": {"required": ["a"]}},
             'must also fit {"not":{"required":["a"]}}; must also fit {"dependentSchemas":{"a":{"minProperties":1}}}',
         ),
@@ -262,6 +266,7 @@ def test_a_condition_that_opens_fields_is_refused(condition: Json) -> None:
 
 def test_a_reference_and_its_siblings_both_apply() -> None:
     amount = closed("value unit", value={**WHOLE, "maximum": 100}, unit={**TEXT, "maxLength": 3})
+    amount["description"] = "An amount."
     given, said = field(
         {
             "$ref": "#/$defs/amount",
@@ -280,6 +285,7 @@ def test_a_reference_and_its_siblings_both_apply() -> None:
 def test_the_narrowest_of_several_bounds_stays_whichever_side_it_stands_on() -> None:
     small, said = field({"$ref": "#/$defs/n", "maximum": 9, "minimum": 2}, n={**WHOLE, "maximum": 5, "minimum": 1})
     assert (small, said) == ({**WHOLE, "minimum": 2, "maximum": 5}, ())
+    assert field({"$ref": "#/$defs/n", "allOf": [{"maximum": 5}]}, n=WHOLE)[0] == {**WHOLE, "maximum": 5}
 
 
 def test_bounds_that_have_no_narrowest_are_all_told() -> None:
@@ -432,6 +438,7 @@ EXACTLY_ONE = "x: exactly one of these forms must fit."
         ([closed("k", k={"const": "a"}), closed("", k={"const": "b"})], True),
         ([closed("", k={"const": "a"}), closed("", k={"const": "b"})], False),
         ([closed("k", k=NULL), closed("", k={"const": "b"})], False),
+        ([closed("", k={"const": "b"}), closed("k", k=NULL)], False),
         ([closed("k", k=TEXT), closed("k", k=WHOLE)], True),
         ([closed("k", k=closed("t", t={"const": 1})), closed("k", k=closed("t", t={"const": 2}))], True),
         ([closed("a", a=TEXT), closed("b", b=TEXT)], True),
@@ -498,6 +505,18 @@ def test_forms_that_read_a_null_in_two_ways_are_refused(forms: list[Json], is_re
         form = openai.form(an_object("x", x={keyword: forms}))
         assert (isinstance(form, Inexpressible) and form.reason == ONE_NULL) is is_refused
         assert isinstance(anthropic.form(an_object("x", x={keyword: forms})), StrictForm)
+
+
+def test_a_form_is_numbered_only_beside_another_one() -> None:
+    for forms in ([an_object(left=WHOLE), NULL], [NULL, an_object(left=WHOLE)]):
+        assert field({"anyOf": forms})[1] == ("Give null to leave out: x.left.",)
+
+
+def test_recursive_forms_are_compared_once() -> None:
+    forms = {name: closed("name", name=TEXT, kid={"$ref": f"#/$defs/{name}"}) for name in ("one", "two")}
+    given, said = field({"anyOf": [{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}]}, **forms)
+    assert given == {"anyOf": [{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}]}
+    assert said == ("Give null to leave out: one.kid, two.kid.",)
 
 
 def test_what_stands_beside_a_choice_holds_in_each_form() -> None:
@@ -640,6 +659,12 @@ def test_the_limits_are_those_that_openai_publishes() -> None:
             an_object("x", x={"enum": ["abcd", 12345]}),
             "characters of names and listed values",
         ),
+        (
+            "MOST_FIELDS",
+            {**an_object(a={"$ref": "#/$defs/d"}), "$defs": {"d": an_object(a=TEXT, b=TEXT, c=TEXT)}},
+            {**an_object(a={"$ref": "#/$defs/d"}), "$defs": {"d": an_object(a=TEXT, b=TEXT, c=TEXT, d=TEXT)}},
+            "fields",
+        ),
         ("MOST_CHARACTERS", an_object(abcd=TEXT), an_object(abcde=TEXT), "characters of names and listed values"),
         (
             "MOST_CHARACTERS",
@@ -690,6 +715,7 @@ def test_only_so_many_tools_are_strict_together() -> None:
     assert anthropic.within_limits([small] * 21) == [True] * 20 + [False]
     assert anthropic.within_limits([large, large, small, Inexpressible("")]) == [True, False, True, False]
     assert anthropic.within_limits([StrictForm({}, (), id, 0, 10)] * 2) == [True, False]
+    assert anthropic.within_limits([StrictForm({}, (), id, 20, 0)] * 2) == [True, False]
     assert anthropic.within_limits([]) == []
 
 

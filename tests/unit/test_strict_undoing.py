@@ -16,6 +16,7 @@ Json = dict[str, Any]
 TEXT: Json = {"type": "string"}
 WHOLE: Json = {"type": "integer"}
 TEXT_OR_NULL: Json = {"type": ["string", "null"]}
+WHOLE_OR_NULL: Json = {"type": ["integer", "null"]}
 
 
 def an_object(required: str = "", /, **properties: Any) -> Json:
@@ -118,7 +119,7 @@ def test_items_that_differ_by_place_and_undeclared_fields_stay_as_they_are() -> 
 
 BY_TAG = [
     closed("kind", kind={"const": "a"}, n=WHOLE),
-    closed("kind", kind={"const": "b"}, n={"type": ["integer", "null"]}),
+    closed("kind", kind={"const": "b"}, n=WHOLE_OR_NULL),
 ]
 
 
@@ -135,14 +136,14 @@ BY_TAG = [
         ([closed("a", a=TEXT, n=WHOLE), closed("b", b=TEXT, n=WHOLE)], {"b": "x", "n": None}, {"b": "x"}),
         ([closed("a", a=TEXT, n=WHOLE), closed("a", a=TEXT, m=WHOLE)], {"a": "x", "m": None}, {"a": "x"}),
         ([closed(n=WHOLE, m=WHOLE), closed(n=WHOLE)], {"n": None}, {}),
-        ([closed(n=WHOLE), closed(n={"type": ["integer", "null"]})], {"n": None}, {"n": None}),
+        ([closed(n=WHOLE), closed(n=WHOLE_OR_NULL)], {"n": None}, {"n": None}),
         (
-            [an_object("a", a=TEXT, n=WHOLE), an_object("a", a=WHOLE, n={"type": ["integer", "null"]})],
+            [an_object("a", a=TEXT, n=WHOLE), an_object("a", a=WHOLE, n=WHOLE_OR_NULL)],
             {"a": 1, "n": None},
             {"a": 1, "n": None},
         ),
         (
-            [an_object("a", a=TEXT, n=WHOLE), an_object("a", a=WHOLE, n={"type": ["integer", "null"]})],
+            [an_object("a", a=TEXT, n=WHOLE), an_object("a", a=WHOLE, n=WHOLE_OR_NULL)],
             {"a": "1", "n": None},
             {"a": "1"},
         ),
@@ -156,9 +157,20 @@ BY_TAG = [
             {"n": None, "m": "x", "z": None},
             {"m": "x", "z": None},
         ),
+        ([an_object(n=WHOLE_OR_NULL), an_object(n=WHOLE, p=TEXT)], {"n": None, "p": "x"}, {"p": "x"}),
+        (
+            [{**closed(n=WHOLE), "patternProperties": {"^x": WHOLE}}, closed("q", q=TEXT)],
+            {"x1": 1, "n": None},
+            {"x1": 1},
+        ),
+        (
+            [an_object("t", t={"enum": [1.5]}, n=WHOLE), an_object("t", t={"const": 2})],
+            {"t": Decimal("1.5"), "n": None},
+            {"t": Decimal("1.5")},
+        ),
         ([{"anyOf": BY_TAG}, closed("other", other=TEXT)], {"kind": "a", "n": None}, {"kind": "a"}),
         (
-            [closed("t", t={"const": True}, n=WHOLE), closed("t", t={"const": 1}, n={"type": ["integer", "null"]})],
+            [closed("t", t={"const": True}, n=WHOLE), closed("t", t={"const": 1}, n=WHOLE_OR_NULL)],
             {"t": 1, "n": None},
             {"t": 1, "n": None},
         ),
@@ -170,6 +182,16 @@ def test_of_several_forms_the_one_that_the_original_takes_is_meant(
     keyword: str, forms: list[Json], given: Any, meant: Any
 ) -> None:
     assert read({keyword: copy.deepcopy(forms)}, given) == meant
+
+
+def test_a_fault_elsewhere_does_not_hide_which_form_is_meant() -> None:
+    forms = [an_object("kind", kind={"const": kind}, n=WHOLE, m=WHOLE) for kind in ("a", "b")]
+    assert read({"oneOf": forms}, {"kind": "a", "n": None, "m": "x"}) == {"kind": "a", "m": "x"}
+
+
+def test_a_tag_that_was_left_out_rules_nothing_out() -> None:
+    forms = [closed(kind={"const": "a"}, n=WHOLE), closed("z", z=TEXT)]
+    assert read({"anyOf": forms}, {"kind": None, "n": 1}) == {"n": 1}
 
 
 def test_what_stands_beside_a_choice_is_read_with_each_form() -> None:
@@ -199,10 +221,9 @@ def test_two_choices_at_one_place_are_both_read() -> None:
 def test_forms_that_take_too_long_to_tell_apart_leave_the_arguments_as_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole_or_null = {"type": ["integer", "null"]}
     forms = [
         an_object("a", a=TEXT, n=WHOLE),
-        an_object("a", a={"type": ["string", "integer"]}, n=WHOLE, m=whole_or_null),
+        an_object("a", a={"type": ["string", "integer"]}, n=WHOLE, m=WHOLE_OR_NULL),
     ]
     items = {"type": "array", "items": {"anyOf": forms}}
     given = [{"a": "x", "n": None}] * 100
