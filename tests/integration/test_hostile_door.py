@@ -80,6 +80,16 @@ def verdict(answer: httpx2.Response) -> str:
     return str(told["code"])
 
 
+def logs(onceward: Onceward) -> dict[str, str]:
+    return {name: onceward.stack.log(name).read_text(errors="replace") for name in onceward.stack.running()}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def written_before(onceward: Onceward) -> dict[str, int]:
+    """How long each process's log is when this begins; others have left their failures in it."""
+    return {name: len(text) for name, text in logs(onceward).items()}
+
+
 @pytest.mark.parametrize("surface", BODIES)
 async def test_hostile_arguments_are_refused_and_nothing_begins(onceward: Onceward, surface: str) -> None:
     tenant = fresh("tenant")
@@ -109,11 +119,11 @@ async def test_twenty_megabytes_of_spaces_are_refused_unread(onceward: Onceward)
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
 
 
-async def test_everybody_is_well_afterwards(onceward: Onceward) -> None:
+async def test_everybody_is_well_afterwards(onceward: Onceward, written_before: dict[str, int]) -> None:
     tenant = fresh("tenant")
     order_id = await onceward.provider.add_order(merchant=tenant)
     reply = await onceward.turn(call("get_order", {"order_id": order_id}), token=onceward.token(tenant=tenant))
     assert reply.only["status"] == "succeeded"
     assert {"api", "worker", "relay"} <= set(onceward.stack.running())
-    written = {name: onceward.stack.log(name).read_text(errors="replace") for name in onceward.stack.running()}
+    written = {name: text[written_before.get(name, 0) :] for name, text in logs(onceward).items()}
     assert [name for name, text in written.items() if "Traceback" in text] == []
