@@ -13,7 +13,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.ports import Operations
-from activities.step import step
+from activities.step import is_the_last_attempt, step
 from workflows import contracts
 from workflows.domain.lifecycle import ENDS
 from workflows.messages import Followed, FollowOrder
@@ -43,7 +43,7 @@ class Follow:
         async with step():
             ended = await self._ends(order.operation_ids, 0.0 if _tried_before() else HELD_SECONDS)
         waited = (datetime.now(UTC) - activity.info().scheduled_time).total_seconds()
-        if ended is None and waited < order.patience_seconds and not _is_the_last_attempt():
+        if ended is None and waited < order.patience_seconds and not is_the_last_attempt(contracts.FOLLOW):
             raise _not_yet(waited)
         return Followed(ended or [])
 
@@ -62,10 +62,6 @@ class Follow:
 
 def _tried_before() -> bool:
     return activity.info().attempt > 1
-
-
-def _is_the_last_attempt() -> bool:
-    return activity.info().attempt >= contracts.CALLS[contracts.FOLLOW].retry.maximum_attempts
 
 
 def _not_yet(waited: float) -> ApplicationError:

@@ -11,7 +11,7 @@ from temporalio import activity
 from activities.inspection import static_verdicts, verdict_of
 from activities.loading import load_as_referred
 from activities.ports import Journal, Operations, ReadTool, Tools
-from activities.step import step
+from activities.step import is_the_last_attempt, step
 from workflows import contracts
 from workflows.domain.arguments import validated
 from workflows.domain.authorization import Authorizer, admit
@@ -80,7 +80,7 @@ class Read:
             data = await self._run(operation, tool)
             return Settlement(State.SUCCEEDED, data=data, verdicts=(*verdicts, *PASSED))
         except CallRefused as refused:
-            if ERRORS[refused.code].retryable and not _is_the_last_attempt():
+            if ERRORS[refused.code].retryable and not is_the_last_attempt(contracts.READ):
                 raise
             return Settlement.failed_with(refused.code, refused.details, (*verdicts, verdict_of(refused)))
 
@@ -107,7 +107,3 @@ class Read:
             return tool.contract.result.model_validate(data).model_dump(mode="json")
         except ValidationError:
             raise CallRefused("upstream_unavailable") from None
-
-
-def _is_the_last_attempt() -> bool:
-    return activity.info().attempt >= contracts.CALLS[contracts.READ].retry.maximum_attempts

@@ -39,6 +39,11 @@ def as_failure() -> Iterator[None]:
         raise ApplicationError("unexpected failure", type=type(error).__name__) from None
 
 
+def is_the_last_attempt(name: str) -> bool:
+    """Whether the running activity, which is called by this name, is not tried again after this attempt."""
+    return activity.info().attempt >= contracts.CALLS[name].retry.maximum_attempts
+
+
 async def _beat() -> None:
     while True:
         activity.heartbeat()

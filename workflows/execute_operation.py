@@ -5,19 +5,14 @@ checked by each step. A repeated, reset or re-run workflow therefore cannot repe
 """
 
 from datetime import timedelta
-from typing import TypeVar
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 from workflows import contracts
+from workflows.attributes import STATE, WAITING_FOR
+from workflows.calling import call
 from workflows.messages import Ending, Judgement, OperationRef, Report, SettleOrder, Step
-
-T = TypeVar("T")
-
-STATE = SearchAttributeKey.for_keyword("OncewardState")
-WAITING_FOR = SearchAttributeKey.for_keyword("OncewardWaitingFor")
 
 UNCONFIRMED = "unconfirmed"
 """The ending that is none: something was sent that may have happened."""
@@ -82,7 +77,7 @@ class ExecuteOperation:
     async def _validate(self) -> Judgement:
         self._say("Checking the call against the current state.")
         try:
-            return await self._call(contracts.VALIDATE, self._ref, Judgement)
+            return await call(contracts.VALIDATE, self._ref, Judgement)
         except ActivityError as error:
             _raise_if_cancelled(error)
             return Judgement(Step.SETTLE, code=_code(error))
@@ -90,7 +85,7 @@ class ExecuteOperation:
     async def _apply(self) -> Report:
         self._say(f"Making the effect{f' ({self._progress})' if self._progress else ''}.")
         try:
-            report = await self._call(contracts.APPLY, self._ref, Report)
+            report = await call(contracts.APPLY, self._ref, Report)
             self._progress = report.progress or self._progress
             return report
         except ActivityError as error:
@@ -100,14 +95,14 @@ class ExecuteOperation:
 
     async def _reconcile(self) -> Report:
         try:
-            return await self._call(contracts.RECONCILE, self._ref, Report)
+            return await call(contracts.RECONCILE, self._ref, Report)
         except ActivityError as error:
             _raise_if_cancelled(error)
             return Report(Step.RECONCILE, pause_seconds=LOOK_AGAIN.total_seconds())
 
     async def _settle(self, refusal: str | None) -> Ending:
         self._say("Recording the result.")
-        ending = await self._call(contracts.SETTLE, SettleOrder(self._ref, refusal), Ending)
+        ending = await call(contracts.SETTLE, SettleOrder(self._ref, refusal), Ending)
         if ending.state != UNCONFIRMED:
             self._mark(ending.state, "nothing")
             self._say(f"Ended: {ending.state}{f' ({ending.code})' if ending.code else ''}.")
@@ -159,18 +154,6 @@ class ExecuteOperation:
             except TimeoutError:
                 return
         self._nudged = False
-
-    async def _call(self, name: str, message: object, answer: type[T]) -> T:
-        call = contracts.CALLS[name]
-        result: T = await workflow.execute_activity(
-            name,
-            message,
-            result_type=answer,
-            start_to_close_timeout=call.start_to_close,
-            heartbeat_timeout=contracts.HEARTBEAT_TIMEOUT,
-            retry_policy=call.retry,
-        )
-        return result
 
     def _say(self, words: str) -> None:
         workflow.set_current_details(words)

@@ -8,21 +8,13 @@ costs time and nothing else.
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.common import (
-    SearchAttributeKey,
-    SearchAttributePair,
-    TypedSearchAttributes,
-    WorkflowIDReusePolicy,
-)
+from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
-from workflows import contracts
+from workflows import attributes, contracts
+from workflows.calling import call
 from workflows.messages import Ending, Followed, FollowOrder, OperationRef, TurnEnding, TurnRef
-
-TOOL = SearchAttributeKey.for_keyword("OncewardTool")
-TENANT = SearchAttributeKey.for_keyword("OncewardTenant")
-STATE = SearchAttributeKey.for_keyword("OncewardState")
 
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(minutes=10)
 """Between two looks for the end of a write that somebody else carries, doubled each time."""
@@ -53,17 +45,8 @@ class ExecuteTurn:
             await self._follow(reads)
 
     async def _read(self, ref: OperationRef) -> None:
-        call = contracts.CALLS[contracts.READ]
         try:
-            await workflow.execute_activity(
-                contracts.READ,
-                ref,
-                result_type=Ending,
-                start_to_close_timeout=call.start_to_close,
-                schedule_to_close_timeout=contracts.READ_DEADLINE,
-                heartbeat_timeout=contracts.HEARTBEAT_TIMEOUT,
-                retry_policy=call.retry,
-            )
+            await call(contracts.READ, ref, Ending, schedule_to_close_timeout=contracts.READ_DEADLINE)
         except ActivityError as error:
             # Whoever asks for it again starts it again; the others do not wait for that.
             _raise_if_cancelled(error)
@@ -84,7 +67,7 @@ class ExecuteTurn:
                 # It goes on whatever becomes of its turn.
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 cancellation_type=ChildWorkflowCancellationType.ABANDON,
-                search_attributes=self._attributes(place),
+                search_attributes=attributes.of_operation(self._turn.tools[place], self._turn.tenant),
             )
         except (ChildWorkflowError, WorkflowAlreadyStartedError) as error:
             _raise_if_cancelled(error)
@@ -105,25 +88,9 @@ class ExecuteTurn:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _follow(self, refs: list[OperationRef]) -> list[str]:
-        call = contracts.CALLS[contracts.FOLLOW]
-        followed: Followed = await workflow.execute_activity(
-            contracts.FOLLOW,
-            FollowOrder([ref.operation_id for ref in refs], contracts.FOLLOW_PATIENCE.total_seconds()),
-            result_type=Followed,
-            start_to_close_timeout=call.start_to_close,
-            heartbeat_timeout=contracts.HEARTBEAT_TIMEOUT,
-            retry_policy=call.retry,
-        )
+        order = FollowOrder([ref.operation_id for ref in refs], contracts.FOLLOW_PATIENCE.total_seconds())
+        followed = await call(contracts.FOLLOW, order, Followed)
         return followed.states
-
-    def _attributes(self, place: int) -> TypedSearchAttributes:
-        return TypedSearchAttributes(
-            [
-                SearchAttributePair(TOOL, self._turn.tools[place]),
-                SearchAttributePair(TENANT, self._turn.tenant),
-                SearchAttributePair(STATE, "proposed"),
-            ]
-        )
 
 
 def _raise_if_cancelled(error: BaseException) -> None:

@@ -37,7 +37,7 @@ async def _hold_approvals(connection: AsyncConnection, turn: Turn) -> None:
     """One approval is one run, so whoever wants to run under it queues."""
     named = {seen.approved_under for seen in turn.hosted if seen.approved_under is not None}
     for name in sorted(digest([turn.principal.tenant, each]) for each in named):
-        await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
+        await rows.hold(connection, name)
 
 
 async def _is_known(connection: AsyncConnection, turn: Turn, key: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -87,20 +87,16 @@ def _reads_first(turn: Turn) -> list[Judged]:
 async def _hold_response(connection: AsyncConnection, turn: Turn) -> None:
     """Deliveries of one response queue, whatever order its calls have in each; so do the calls of a counted talk."""
     if len(turn.calls) + len(turn.hosted) > 1:
-        await _hold(connection, digest([turn.principal.tenant, turn.request_id]))
+        await rows.hold(connection, digest([turn.principal.tenant, turn.request_id]))
     if turn.budget is not None:
-        await _hold(connection, turn.lineage)
-
-
-async def _hold(connection: AsyncConnection, name: str) -> None:
-    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
+        await rows.hold(connection, turn.lineage)
 
 
 async def _hold_acts(connection: AsyncConnection, turn: Turn) -> None:
     """Nobody else can register one of this turn's acts until the transaction ends; all take them in one order."""
     acts = {call.intent.act_hash() for call in turn.calls if call.writes and call.intent is not None}
     for act in sorted(acts):
-        await _hold(connection, act)
+        await rows.hold(connection, act)
 
 
 async def _register(connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress) -> Registered:

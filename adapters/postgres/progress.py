@@ -3,24 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import any_, select
+from sqlalchemy import select
 
 from adapters.intake.ports import Standing
 from adapters.postgres import rows
 from adapters.postgres.engine import Database
+from adapters.postgres.standing import OPEN_BEFORE
 from adapters.postgres.tables import operations
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 
-_before = operations.alias("before")
-BEHIND = (
-    select(_before.c.operation_id)
-    .where(_before.c.operation_id == any_(operations.c.after), _before.c.ended_at.is_(None))
-    # What has gone on past a read that nobody carries may have happened by now.
-    .where(operations.c.state == State.PROPOSED.value)
-    .exists()
-    .label("behind")
-)
+# What has gone on past a read that nobody carries may have happened by now.
+BEHIND = OPEN_BEFORE.where(operations.c.state == State.PROPOSED.value).exists().label("behind")
 """Beside an operation's row: whether it has not begun, and a call of its turn that comes before it is still open."""
 
 

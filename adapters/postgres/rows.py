@@ -4,7 +4,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import DateTime, Row, func
+from sqlalchemy import DateTime, Row, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.tables import events, outbox
@@ -15,6 +15,11 @@ from workflows.domain.principal import Principal
 
 NOW = func.clock_timestamp(type_=DateTime(timezone=True))
 """The database's clock at this statement, not at the transaction's begin: a lock may have been waited for."""
+
+
+async def hold(connection: AsyncConnection, name: str) -> None:
+    """Let nobody else hold this name until the caller's transaction has ended; whoever wants to queues."""
+    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
 
 
 def as_text(value: Any) -> str:

@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from adapters.postgres import rows
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import calls, claims, operations, spendings
@@ -49,7 +50,7 @@ async def release(connection: AsyncConnection, operation_id: str) -> None:
 
 async def _alone(connection: AsyncConnection, tenant: str, currency: str) -> None:
     """Let nobody else of this tenant and currency count until this transaction has ended."""
-    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"{tenant}/{currency}", 0))))
+    await rows.hold(connection, f"{tenant}/{currency}")
 
 
 async def _reserve(connection: AsyncConnection, operation: Operation, money: Money) -> None:

@@ -5,7 +5,7 @@ Every transaction that changes an operation, its claim or its approval locks the
 
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import any_, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
@@ -23,6 +23,12 @@ CANCEL_WANTED = (
     .label("cancel_wanted")
 )
 """Beside an operation's row: whether its caller wants it to stop."""
+
+EARLIER = operations.alias("earlier")
+OPEN_BEFORE = select(EARLIER.c.operation_id).where(
+    EARLIER.c.operation_id == any_(operations.c.after), EARLIER.c.ended_at.is_(None)
+)
+"""Beside an operation's row: the calls of its turn that come before it and have not ended."""
 
 
 async def step(

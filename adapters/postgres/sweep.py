@@ -3,23 +3,16 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import any_, select, update
+from sqlalchemy import select, update
 
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
+from adapters.postgres.standing import EARLIER, OPEN_BEFORE
 from adapters.postgres.tables import operations
 
 GRACE = timedelta(seconds=30)
 """How long an operation is left alone after it was registered or last swept."""
-
-
-_before = operations.alias("before")
-_open_before = (
-    select(_before.c.operation_id)
-    .where(_before.c.operation_id == any_(operations.c.after), _before.c.writes, _before.c.ended_at.is_(None))
-    .exists()
-)
 
 
 class PostgresSweep:
@@ -34,7 +27,7 @@ class PostgresSweep:
             select(operations.c.operation_id)
             .where(operations.c.writes, operations.c.ended_at.is_(None), operations.c.swept_at < NOW - GRACE)
             # Its time has not come: those before it are looked at instead.
-            .where(~_open_before)
+            .where(~OPEN_BEFORE.where(EARLIER.c.writes).exists())
             .order_by(operations.c.swept_at)
             .limit(number)
             .with_for_update(skip_locked=True)

@@ -7,20 +7,13 @@ from temporalio.client import Client
 from temporalio.common import (
     ActivityIDConflictPolicy,
     ActivityIDReusePolicy,
-    SearchAttributeKey,
-    SearchAttributePair,
-    TypedSearchAttributes,
     WorkflowIDConflictPolicy,
     WorkflowIDReusePolicy,
 )
 from temporalio.exceptions import ActivityAlreadyStartedError, WorkflowAlreadyStartedError
 
-from workflows import contracts
+from workflows import attributes, contracts
 from workflows.messages import OperationRef, TurnRef
-
-TOOL = SearchAttributeKey.for_keyword("OncewardTool")
-TENANT = SearchAttributeKey.for_keyword("OncewardTenant")
-STATE = SearchAttributeKey.for_keyword("OncewardState")
 
 RPC_TIMEOUT = timedelta(seconds=10)
 """A start or signal that takes longer is left to the relay's next try."""
@@ -37,23 +30,11 @@ class TemporalStarter:
 
         A workflow that failed or was terminated is started again: what it may do is for the claim to say.
         """
-        await self._start(operation_id, intent_hash, tool, tenant)
+        await self._start_operation(operation_id, intent_hash, tool, tenant)
 
-    async def start_turn(self, turn_id: str, ref: TurnRef) -> None:
-        """Start the workflow that keeps the order of a turn's calls, or find it running or done."""
-        try:
-            await self._client.start_workflow(
-                contracts.EXECUTE_TURN,
-                ref,
-                id=turn_id,
-                task_queue=self._task_queue,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-                search_attributes=TypedSearchAttributes([SearchAttributePair(TENANT, ref.tenant)]),
-                rpc_timeout=RPC_TIMEOUT,
-            )
-        except WorkflowAlreadyStartedError:
-            return
+    async def start_turn(self, turn_id: str, ref: TurnRef) -> bool:
+        """Start the workflow that keeps the order of a turn's calls, or find it running; False when it is over."""
+        return await self._start(contracts.EXECUTE_TURN, turn_id, ref, search_attributes=attributes.of_turn(ref.tenant))
 
     async def start_again(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Start the workflow of an operation that our own database says is open, whatever has become of its last run.
@@ -61,27 +42,11 @@ class TemporalStarter:
         A run too many looks at the database, finds the end and ends.
         """
         again = WorkflowIDReusePolicy.ALLOW_DUPLICATE
-        await self._start(operation_id, intent_hash, tool, tenant, id_reuse_policy=again)
+        await self._start_operation(operation_id, intent_hash, tool, tenant, id_reuse_policy=again)
 
     async def nudge(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Wake the operation's workflow so that it looks at the database; one that is gone is started again."""
-        await self._start(operation_id, intent_hash, tool, tenant, start_signal=contracts.NUDGE)
-
-    async def _start(self, operation_id: str, intent_hash: str, tool: str, tenant: str, **more: Any) -> None:
-        order = {"id_reuse_policy": WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY} | more
-        try:
-            await self._client.start_workflow(
-                contracts.EXECUTE_OPERATION,
-                OperationRef(operation_id, intent_hash),
-                id=operation_id,
-                task_queue=self._task_queue,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                search_attributes=_attributes(tool, tenant),
-                rpc_timeout=RPC_TIMEOUT,
-                **order,
-            )
-        except WorkflowAlreadyStartedError:
-            return
+        await self._start_operation(operation_id, intent_hash, tool, tenant, start_signal=contracts.NUDGE)
 
     async def start_read(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Start the read as an activity of its own, or find it running or done."""
@@ -98,18 +63,29 @@ class TemporalStarter:
                 retry_policy=call.retry,
                 id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
                 id_reuse_policy=ActivityIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-                search_attributes=_attributes(tool, tenant),
+                search_attributes=attributes.of_operation(tool, tenant),
                 rpc_timeout=RPC_TIMEOUT,
             )
         except ActivityAlreadyStartedError:
             return
 
+    async def _start_operation(self, operation_id: str, intent_hash: str, tool: str, tenant: str, **more: Any) -> None:
+        ref, found_by = OperationRef(operation_id, intent_hash), attributes.of_operation(tool, tenant)
+        await self._start(contracts.EXECUTE_OPERATION, operation_id, ref, search_attributes=found_by, **more)
 
-def _attributes(tool: str, tenant: str) -> TypedSearchAttributes:
-    return TypedSearchAttributes(
-        [
-            SearchAttributePair(TOOL, tool),
-            SearchAttributePair(TENANT, tenant),
-            SearchAttributePair(STATE, "proposed"),
-        ]
-    )
+    async def _start(self, workflow: str, workflow_id: str, ref: OperationRef | TurnRef, **more: Any) -> bool:
+        """Whether it is running now; False when it has ended before and may not be started again."""
+        order = {"id_reuse_policy": WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY} | more
+        try:
+            await self._client.start_workflow(
+                workflow,
+                ref,
+                id=workflow_id,
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                rpc_timeout=RPC_TIMEOUT,
+                **order,
+            )
+        except WorkflowAlreadyStartedError:
+            return False
+        return True

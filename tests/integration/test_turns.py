@@ -6,13 +6,14 @@ from sqlalchemy import select, update
 
 from adapters.postgres.sweep import GRACE
 from adapters.postgres.tables import operations
+from adapters.temporal.starter import TemporalStarter
 from tests.support.onceward import ENDS, Onceward, Reply
 from tests.support.proposals import fresh
 from tests.support.responses import Call, call
 from tests.support.waiting import until
 from workflows import contracts
 from workflows.domain.intent import digest
-from workflows.messages import OperationRef
+from workflows.messages import OperationRef, TurnRef
 
 
 @dataclass
@@ -189,3 +190,18 @@ async def test_a_write_that_is_started_by_hand_before_its_time_waits_all_the_sam
     await onceward.until(asked.operation("first"), "succeeded")
     await onceward.temporal.get_workflow_handle(name).signal(contracts.NUDGE)
     await onceward.until(name, "awaiting_approval")
+
+
+async def test_whoever_starts_a_turn_is_told_once_it_is_over(onceward: Onceward) -> None:
+    asked = await ask(onceward, read("look"), read("look-too", "O-18"))
+    stored = await onceward.rows(
+        select(operations).where(operations.c.operation_id.in_(map(asked.operation, asked.reply.results)))
+    )
+    ref = TurnRef(
+        [OperationRef(row.operation_id, row.intent_hash) for row in stored], [], [], "tenant-a", one_by_one=True
+    )
+    queue = onceward.stack.environment("worker").get("ONCEWARD_TEMPORAL_TASK_QUEUE", "onceward")
+    starter, name = TemporalStarter(onceward.temporal, queue), fresh("turn")
+    assert await starter.start_turn(name, ref)
+    await onceward.temporal.get_workflow_handle(name).result()
+    assert not await starter.start_turn(name, ref)

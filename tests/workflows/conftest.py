@@ -10,8 +10,7 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.testing import WorkflowEnvironment
 
 from worker.dev.binaries import Binaries
-from workflows.execute_operation import STATE, WAITING_FOR
-from workflows.execute_turn import TENANT, TOOL
+from workflows.attributes import ALL
 
 FEW_EVENTS = 30
 """Events of a history after which the server suggests a new one."""
@@ -46,6 +45,6 @@ async def make_search_attributes(environment: WorkflowEnvironment) -> None:
     await environment.client.operator_service.add_search_attributes(
         AddSearchAttributesRequest(
             namespace=environment.client.namespace,
-            search_attributes={key.name: keyword for key in (STATE, WAITING_FOR, TOOL, TENANT)},
+            search_attributes={key.name: keyword for key in ALL},
         )
     )

@@ -8,13 +8,14 @@ from worker.dev.child import Child
 from worker.dev.launch import launched
 from worker.dev.layout import NAMESPACE, Layout
 from worker.dev.ports import HOST
+from workflows import attributes
 
 # The dev server has one history shard, whose queues are polled 20 times a second at most unless told otherwise: each
 # step of a workflow would wait for the next 50 ms slot. A cluster has hundreds of shards and no such limit in practice.
 QUEUES = ("transfer", "timer", "visibility", "outbound")
 POLLS_PER_SECOND = 10_000
 
-SEARCH_ATTRIBUTES = ("OncewardTool", "OncewardTenant", "OncewardState", "OncewardWaitingFor")
+SEARCH_ATTRIBUTES = tuple(key.name for key in attributes.ALL)
 
 # One probe starts a process, so it gets more time than a connection would (seconds).
 PROBE_TIMEOUT = 10.0
