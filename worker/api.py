@@ -106,8 +106,9 @@ def _doors(
     watch = Watch(progress, time.monotonic, closing)
     budget = Budget(settings.calls_per_conversation, settings.same_answers)
     inbox, offers = PostgresInbox(database), Offers(SURFACES, catalog, strict=settings.strict_tools)
-    turns = Turns(SURFACES, catalog, inbox, starter, watch, budget, offers=offers, parallel=settings.parallel)
-    shortlists = Shortlists(Searches(catalog, offers), offers, inbox)
+    searches, parallel = Searches(catalog, offers), settings.parallel
+    turns = Turns(SURFACES, catalog, inbox, starter, watch, budget, offers=offers, searches=searches, parallel=parallel)
+    shortlists = Shortlists(searches, offers, inbox)
     cancels = Cancels(PostgresCancellations(database, _nudging(starter)), watch)
     return Doors(turns, cancels, offers, shortlists, progress, BearerIdentity(verifier))
 

@@ -7,7 +7,7 @@ from adapters.envelopes.envelope import HostedCall
 from adapters.intake.judging import fingerprint
 from adapters.intake.ports import HostedSeen
 from workflows.domain.catalog import Catalog
-from workflows.domain.contract import Contract
+from workflows.domain.errors import CallRefused
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import Proposal
 
@@ -27,18 +27,20 @@ def seen(call: HostedCall, principal: Principal, catalog: Catalog) -> HostedSeen
         server=call.server[:LONGEST_NAME],
         tool=name[:LONGEST_NAME],
         failed=call.failed,
-        code=NOT_ALLOWED if is_call and not _was_listed(call, catalog.find(name), principal, catalog) else None,
+        code=NOT_ALLOWED if is_call and not _was_listed(call, name, principal, catalog) else None,
         approved_under=call.approved_under,
         needs_approval=is_call and call.asks,
         fingerprint=_fingerprint(name, call.arguments) if is_call and call.asks else "",
     )
 
 
-def _was_listed(call: HostedCall, contract: Contract | None, principal: Principal, catalog: Catalog) -> bool:
+def _was_listed(call: HostedCall, name: str, principal: Principal, catalog: Catalog) -> bool:
     """Whether a request of this principal would list it: what may change something, only where the provider asks."""
-    if contract is None or contract.hosted is None or contract not in catalog.offered(principal):
+    try:
+        contract = catalog.require(name, principal)
+    except CallRefused:
         return False
-    return call.asks or not contract.writes
+    return contract.hosted is not None and (call.asks or not contract.writes)
 
 
 def _fingerprint(name: str, arguments: Any) -> str:

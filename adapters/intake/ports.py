@@ -129,8 +129,8 @@ class Starter(Protocol):
     async def start_read(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Start the read's activity, or find it running or done."""
 
-    async def start_turn(self, turn_id: str, ref: TurnRef) -> None:
-        """Start the workflow that keeps the order of a turn's calls, or find it running or done."""
+    async def start_turn(self, turn_id: str, ref: TurnRef) -> bool:
+        """Start the workflow that keeps the order of a turn's calls, or find it running; False when it is over."""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget, Inbox, Judged, Registered, Standing, Starter, Turn
 from adapters.intake.searches import Searched, Searches, is_search
 from adapters.intake.surfaces import envelope_of
-from adapters.intake.turn_order import started, turn_id, turn_ref
+from adapters.intake.turn_order import Started, started, turn_id, turn_ref
 from adapters.intake.watch import Watch
 from workflows.domain.catalog import Catalog
 from workflows.domain.errors import Detail, ResponseRefused
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallResult
+from workflows.messages import TurnRef
 
 MOST_CALLS = 128
 """Calls in one response."""
@@ -91,15 +92,16 @@ class Turns:
         watch: Watch,
         budget: Budget | None = None,
         *,
-        offers: Offers | None = None,
+        offers: Offers,
+        searches: Searches,
         parallel: bool = True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._surfaces, self._catalog = surfaces, catalog
         self._inbox, self._starter, self._watch, self._now = inbox, starter, watch, now
         self._budget, self._parallel = budget, parallel
-        self._offers = offers or Offers(surfaces, catalog)
-        self._searches = Searches(catalog, self._offers)
+        self._offers, self._searches = offers, searches
+        self._any_deferred = any(contract.deferred for contract in catalog.all())
 
     async def take(self, principal: Principal, order: TurnOrder) -> TurnAnswer:
         """Read, judge, register, start, wait, answer.
@@ -133,8 +135,7 @@ class Turns:
 
     async def _known(self, lineage: str) -> frozenset[str]:
         """The tools that the conversation has found, where there are any to be found."""
-        deferred = any(contract.deferred for contract in self._catalog.all())
-        return await self._inbox.discovered(lineage) if deferred else frozenset()
+        return await self._inbox.discovered(lineage) if self._any_deferred else frozenset()
 
     def _answer(self, call: Judged, found: Registered, standing: Standing | None) -> CallResult:
         contract = self._catalog.find(standing.tool) if standing else None
@@ -191,17 +192,25 @@ class Turns:
         if failures or late:
             trace.left_to_the_relay(failures, len(late))
 
-    def _starts(self, turn: Turn, registered: Sequence[Registered]) -> Iterator[Coroutine[Any, Any, None]]:
+    def _starts(self, turn: Turn, registered: Sequence[Registered]) -> Iterator[Coroutine[Any, Any, Any]]:
         """A call by itself is started as it is; of several, the reads at once and the rest by their turn."""
         ref = turn_ref(turn, registered)
-        if ref is not None:
+        reads = [_named(turn, each) for each in started(turn, registered) if not each[1].writes]
+        writes = [_named(turn, each) for each in started(turn, registered) if each[1].writes]
+        if ref is not None and turn.one_by_one:
+            yield self._start_one_by_one(ref, reads)
+            return
+        yield from (self._starter.start_read(*read) for read in reads)
+        if ref is None:
+            yield from (self._starter.start_write(*write) for write in writes)
+        else:
             yield self._starter.start_turn(turn_id(ref), ref)
-        for call, found in started(turn, registered):
-            named = (found.operation_id or "", found.intent_hash, call.tool, turn.principal.tenant)
-            if not found.writes and (ref is None or not turn.one_by_one):
-                yield self._starter.start_read(*named)
-            elif ref is None:
-                yield self._starter.start_write(*named)
+
+    async def _start_one_by_one(self, ref: TurnRef, reads: Sequence[tuple[str, str, str, str]]) -> None:
+        """The turn carries its reads too; one that it gave up is started by itself once the turn is over."""
+        if not await self._starter.start_turn(turn_id(ref), ref):
+            for read in reads:
+                await self._starter.start_read(*read)
 
     async def _wait(
         self, principal: Principal, registered: Sequence[Registered], order: TurnOrder
@@ -210,6 +219,12 @@ class Turns:
         return await self._watch.until(
             lambda standing: _answerable(standing, order.wait_for_people), principal, wanted, order.wait_seconds
         )
+
+
+def _named(turn: Turn, each: Started) -> tuple[str, str, str, str]:
+    """As `Starter` takes it."""
+    call, found = each
+    return found.operation_id or "", found.intent_hash, call.tool, turn.principal.tenant
 
 
 def _in_order(read: ReadTurn, results: Sequence[CallResult]) -> list[CallResult]:

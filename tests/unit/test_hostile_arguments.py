@@ -10,6 +10,8 @@ import pytest
 
 from adapters import strict_json
 from adapters.envelopes import SURFACES
+from adapters.intake.offers import Offers
+from adapters.intake.searches import Searches
 from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
 from adapters.intake.watch import Watch
 from adapters.outside_schema import OutsideSchema
@@ -45,8 +47,9 @@ class Starter:
     async def start_read(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         self.started.append(operation_id)
 
-    async def start_turn(self, turn_id: str, ref: TurnRef) -> None:
+    async def start_turn(self, turn_id: str, ref: TurnRef) -> bool:
         self.started.append(turn_id)
+        return True
 
 
 @dataclass
@@ -59,7 +62,9 @@ class Door:
 
     def __post_init__(self) -> None:
         watch = Watch(MemoryProgress(self.world), lambda: 0.0)
-        self.intake = Turns(SURFACES, CATALOG, MemoryInbox(self.world), self.starter, watch)
+        offers = Offers(SURFACES, CATALOG)
+        inbox, searches = MemoryInbox(self.world), Searches(CATALOG, offers)
+        self.intake = Turns(SURFACES, CATALOG, inbox, self.starter, watch, offers=offers, searches=searches)
 
     async def take(self, tool: str, text: str) -> CallResult:
         self.turns += 1

@@ -12,6 +12,7 @@ from adapters.intake import turns
 from adapters.intake.judging import judge
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget, Judged, Registered, Turn
+from adapters.intake.searches import Searches
 from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
 from adapters.intake.watch import Watch
 from tests.fakes.inbox import MemoryInbox
@@ -39,6 +40,7 @@ class Starter:
     reads: list[str] = field(default_factory=list)
     turns: list[TurnRef] = field(default_factory=list)
     gone: bool = False
+    over: bool = False
     called: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start_write(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
@@ -52,10 +54,11 @@ class Starter:
         if self.gone:
             raise ConnectionError
 
-    async def start_turn(self, turn_id: str, ref: TurnRef) -> None:
+    async def start_turn(self, turn_id: str, ref: TurnRef) -> bool:
         self.turns.append(ref)
         if self.gone:
             raise ConnectionError
+        return not self.over
 
 
 class Noting(MemoryInbox):
@@ -93,8 +96,10 @@ class Intake:
         catalog: Catalog = CATALOG,
         stop: str = "",
         more: dict[str, Any] | None = None,
+        surface: str = "anthropic-messages",
         **order: Any,
     ) -> TurnAnswer:
+        offers = OFFERS if catalog is CATALOG else Offers(SURFACES, catalog)
         taking = Turns(
             SURFACES,
             catalog,
@@ -102,12 +107,13 @@ class Intake:
             self.starter,
             Watch(MemoryProgress(self.world), self.now),
             self.budget,
-            offers=OFFERS if catalog is CATALOG else None,
+            offers=offers,
+            searches=Searches(catalog, offers),
             parallel=self.parallel,
         )
         response = response_with("anthropic-messages", *asked, stop=stop) | (more or {})
         given = {"wait_seconds": 0.0} | order
-        return await taking.take(caller, TurnOrder("anthropic-messages", response, **given))
+        return await taking.take(caller, TurnOrder(surface, response, **given))
 
     async def end(self, operation_id: str, ending: Settlement) -> None:
         operations = MemoryOperations(self.world)
@@ -155,6 +161,16 @@ async def test_one_switch_leaves_everything_to_the_turn_so_that_nothing_runs_sid
     [turn] = intake.starter.turns
     assert [each.operation_id for each in turn.reads] == [result.operation_id for result in answer.results]
     assert turn.one_by_one
+
+
+async def test_with_the_switch_a_read_that_its_turn_gave_up_is_started_by_the_next_delivery(intake: Intake) -> None:
+    intake.parallel = False
+    asked = call("refund_payment", REFUND, "write"), call("get_order", ORDER, "read")
+    _, read = (await intake.take(*asked)).results
+    assert intake.started == ([], [])
+    intake.starter.over = True
+    await intake.take(*asked)
+    assert intake.started == ([], [read.operation_id])
 
 
 async def test_with_the_switch_a_call_by_itself_is_started_as_ever(intake: Intake) -> None:
@@ -322,11 +338,8 @@ async def test_patience_ends(intake: Intake) -> None:
 
 
 async def test_an_unknown_surface_is_refused_with_the_names_of_those_that_there_are(intake: Intake) -> None:
-    taking = Turns(
-        SURFACES, CATALOG, MemoryInbox(intake.world), intake.starter, Watch(MemoryProgress(intake.world), lambda: 0.0)
-    )
     with pytest.raises(ResponseRefused) as refused:
-        await taking.take(CALLER, TurnOrder("carrier-pigeon", {}))
+        await intake.take(call("get_order", ORDER), surface="carrier-pigeon")
     assert refused.value.code == "unknown_surface"
     assert [detail.expected for detail in refused.value.details] == [" or ".join(sorted(SURFACES))]
 
