@@ -11,6 +11,7 @@ loaded: references out of the document, free-form objects and lists, other diale
     patterns   ECMA-262 on the linear engine          loading   what a schema must be
     formats    the formats that are asserted          closing   fields that nobody has declared
     keywords   the standard's keywords, strictly      details   the library's errors in our words
+    places     where schemas stand inside a schema
 """
 
 from collections.abc import Iterator

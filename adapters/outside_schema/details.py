@@ -106,20 +106,30 @@ def _written(value: Any) -> str:
 
 
 def _of_forms(error: ValidationError) -> Iterator[Detail]:
-    forms: dict[Any, list[ValidationError]] = {}
-    for inner in error.context or ():
-        forms.setdefault(inner.schema_path[0], []).append(inner)
     place = tuple(error.absolute_path)
-    if forms and all(_is_other_type(faults, place) for faults in forms.values()):
-        expected = dict.fromkeys(_types(faults[0].validator_value) for faults in forms.values())
+    forms = _possible_forms(error, place)
+    if forms and all(_is_other_type(faults, place) for faults in forms):
+        expected = dict.fromkeys(_types(faults[0].validator_value) for faults in forms)
         yield Detail(pointer(place), "invalid_type", " or ".join(expected)[:LONGEST_WORDS])
         return
-    meant = [faults for faults in forms.values() if not any(_tells_apart(fault, place) for fault in faults)]
+    meant = [faults for faults in forms if not any(_tells_apart(fault, place) for fault in faults)]
     if len(meant) == 1:
         for fault in meant[0]:
             yield from details_of(fault)
     else:
         yield Detail(pointer(place), *_code_and_words(error))
+
+
+def _possible_forms(error: ValidationError, place: tuple[str | int, ...]) -> list[list[ValidationError]]:
+    """The faults of each form, without the forms that are false: nobody can mean those."""
+    forms: dict[Any, list[ValidationError]] = {}
+    for inner in error.context or ():
+        forms.setdefault(inner.schema_path[0], []).append(inner)
+    return [faults for faults in forms.values() if not any(_takes_nothing(fault, place) for fault in faults)]
+
+
+def _takes_nothing(fault: ValidationError, place: tuple[str | int, ...]) -> bool:
+    return fault.schema is False and tuple(fault.absolute_path) == place
 
 
 def _is_other_type(faults: list[ValidationError], place: tuple[str | int, ...]) -> bool:

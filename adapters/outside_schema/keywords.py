@@ -236,3 +236,22 @@ StrictValidator: Final[Any] = extend(  # type: ignore[no-untyped-call]
     type_checker=_TYPES,
 )
 """The library's validator with these keywords, to be used inside `counted_steps`."""
+
+
+def _descend(
+    validator: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, resolver: Any = None
+) -> Iterator[ValidationError]:
+    errors = _library_descend(validator, instance, schema, path, schema_path, resolver)
+    return _placed(errors, path, schema_path) if schema is False else errors
+
+
+def _placed(errors: Iterator[ValidationError], path: Any, schema_path: Any) -> Iterator[ValidationError]:
+    """Of what `false` refuses the library does not say where it stands."""
+    for error in errors:
+        error.path.extendleft(step for step in [path] if step is not None)
+        error.schema_path.extendleft(step for step in [schema_path] if step is not None)
+        yield error
+
+
+_library_descend: Final = StrictValidator.descend
+StrictValidator.descend = _descend

@@ -1,6 +1,7 @@
 """What a schema must be so that it can be held strictly; anything else is refused when it is loaded."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 from jsonschema import Draft202012Validator
@@ -12,26 +13,20 @@ from adapters import strict_json
 from adapters.outside_schema.formats import NOT_HELD
 from adapters.outside_schema.keywords import NAMING
 from adapters.outside_schema.patterns import PatternRefused, pattern
+from adapters.outside_schema.places import IN_PLACE_ONE, each_schema, inside, of_inner_values, walked
 from workflows.domain.errors import InvalidConfiguration
 
 LARGEST_SCHEMA: Final = 256 * 1024
 """Bytes of one tool's schema."""
+
+LONGEST_CHAIN: Final = 64
+"""Schemas that speak of one value through each other; as deep as strict JSON may be, so only references make more."""
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 OLDER_DIALECTS: Final = frozenset(
     {"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft/2019-09/schema"}
 )
 """Taken as long as a schema uses nothing that 2020-12 reads otherwise."""
-
-ONE: Final = ("additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "contains")
-MANY: Final = ("properties", "patternProperties")
-LISTED: Final = ("prefixItems",)
-"""Where a schema of a value inside this one stands: alone, by name, in a list."""
-
-IN_PLACE_LISTED: Final = ("allOf", "anyOf", "oneOf")
-IN_PLACE_ONE: Final = ("then", "else")
-ASKING_ONE: Final = ("not", "if", "propertyNames")
-"""Schemas that are asked but do not speak of what the value may hold."""
 
 NOT_ALONE: Final = frozenset({"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"})
 OTHER_DIALECTS: Final = frozenset({"nullable", "dependencies", "additionalItems", "divisibleBy", "extends", "disallow"})
@@ -89,31 +84,33 @@ class Reading:
     def __init__(self, root: dict[str, Any], *, older: bool, free_form: bool) -> None:
         self._root, self._older, self._free_form = root, older, free_form
         self._resolver = Registry().resolver_with_root(DRAFT202012.create_resource(root))
-        self._seen: set[int] = set()
+        self._permitted: dict[tuple[int, str], bool] = {}
+        self._declared: dict[tuple[int, str], bool] = {}
 
     def require(self) -> None:
         """Refuse what cannot be held strictly."""
-        self._require_each(self._root, "")
-        self._require_no_loops()
+        for schema, place in walked(self._root, self._referred_and_inside):
+            self._require_each(schema, place)
+        self._require_chains()
         if not self._free_form:
-            self._seen.clear()
             self._require_closable(self._root, "")
+            for schema, place in walked(self._root, self._in_place_and_inside):
+                for step, inner in of_inner_values(schema):
+                    self._require_closable(inner, f"{place}/{step}")
 
     # -- each schema by itself
 
-    def _require_each(self, schema: Any, place: str) -> None:
-        if not isinstance(schema, dict) or id(schema) in self._seen:
-            return
-        self._seen.add(id(schema))
+    def _require_each(self, schema: dict[str, Any], place: str) -> None:
         self._require_plain(schema, place)
         for source in (*schema.get("patternProperties", {}), *([schema["pattern"]] if "pattern" in schema else [])):
             _require_pattern(source, place)
         if schema.get("format") in NOT_HELD:
             unfit(f"the format {schema['format']} is not checked here", place)
+
+    def _referred_and_inside(self, schema: dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:
         if "$ref" in schema:
-            self._require_each(self.target(schema, place), f"{place}/$ref")
-        for step, inner in _inside(schema):
-            self._require_each(inner, f"{place}/{step}")
+            yield f"{place}/$ref", self.target(schema, place)
+        yield from ((f"{place}/{step}", inner) for step, inner in inside(schema))
 
     def _require_plain(self, schema: dict[str, Any], place: str) -> None:
         if place and not {"$id", "$schema"}.isdisjoint(schema):
@@ -139,62 +136,73 @@ class Reading:
 
     # -- references
 
-    def _require_no_loops(self) -> None:
-        """A reference that comes back to itself without a step into the value would never end."""
-        ended: set[int] = set()
-        for schema in _all(self._root):
-            self._walk_in_place(schema, (), ended)
+    def _require_chains(self) -> None:
+        """A chain of references that comes back to itself without a step into the value would never end.
 
-    def _walk_in_place(self, schema: Any, under: tuple[int, ...], ended: set[int]) -> None:
-        if not isinstance(schema, dict) or id(schema) in ended:
-            return
+        One that is merely long would end each call at the limit of Python's stack.
+        """
+        lengths: dict[int, int] = {}
+        for schema in each_schema(self._root):
+            self._chain(schema, (), lengths)
+
+    def _chain(self, schema: Any, under: tuple[int, ...], lengths: dict[int, int]) -> int:
+        """How many schemas speak of one value from this one on, each through the one before."""
+        if not isinstance(schema, dict):
+            return 0
         if id(schema) in under:
             unfit("$ref comes back to itself")
-        asked = [schema[keyword] for keyword in ("not", "if") if keyword in schema]
-        for each in (*self._conjuncts(schema), *_alternatives(schema), *_conditional(schema), *asked):
-            self._walk_in_place(each, (*under, id(schema)), ended)
-        ended.add(id(schema))
+        if id(schema) not in lengths:
+            asked = [schema[keyword] for keyword in ("not", "if") if keyword in schema]
+            following = (*self._conjuncts(schema), *_alternatives(schema), *_conditional(schema), *asked)
+            below = (*under, id(schema))
+            _require_short(len(below))
+            lengths[id(schema)] = 1 + max((self._chain(each, below, lengths) for each in following), default=0)
+        _require_short(len(under) + lengths[id(schema)])
+        return lengths[id(schema)]
 
     # -- closing
 
     def _require_closable(self, schema: Any, place: str) -> None:
         """Refuse a place that may hold an object or a list of which nothing is said."""
-        if self._permits(schema, "object") and not self._declares(schema, _names_fields, "object"):
+        if self._permits(schema, "object") and not self._declares(schema, "object"):
             unfit("it has a free-form object, which may hold anything", place)
-        if self._permits(schema, "array") and not self._declares(schema, _names_items, "array"):
+        if self._permits(schema, "array") and not self._declares(schema, "array"):
             unfit("it has a list whose items may be anything", place)
-        self._walk_closable(schema, place)
 
-    def _walk_closable(self, schema: Any, place: str) -> None:
-        if not isinstance(schema, dict) or id(schema) in self._seen:
-            return
-        self._seen.add(id(schema))
-        for step, inner in _of_inner_values(schema):
-            self._require_closable(inner, f"{place}/{step}")
-        for each in (*self._conjuncts(schema), *_alternatives(schema), *_conditional(schema)):
-            self._walk_closable(each, place)
+    def _in_place_and_inside(self, schema: dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:
+        yield from ((f"{place}/{step}", inner) for step, inner in of_inner_values(schema))
+        in_place = (*self._conjuncts(schema), *_alternatives(schema), *_conditional(schema))
+        yield from ((place, each) for each in in_place)
 
     def _permits(self, schema: Any, kind: str) -> bool:
         if not isinstance(schema, dict):
             return bool(schema)
+        if (id(schema), kind) not in self._permitted:
+            self._permitted[id(schema), kind] = self._is_permitted(schema, kind)
+        return self._permitted[id(schema), kind]
+
+    def _is_permitted(self, schema: dict[str, Any], kind: str) -> bool:
         types = schema.get("type", kind)
         if kind not in ([types] if isinstance(types, str) else types) or "enum" in schema or "const" in schema:
             return False
-        choices = [schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema]
         return all(self._permits(each, kind) for each in self._conjuncts(schema)) and all(
-            any(self._permits(each, kind) for each in choice) for choice in choices
+            any(self._permits(each, kind) for each in choice) for choice in _choices(schema)
         )
 
-    def _declares(self, schema: Any, says: Callable[[dict[str, Any]], bool], kind: str) -> bool:
+    def _declares(self, schema: Any, kind: str) -> bool:
         if not isinstance(schema, dict):
             return False
-        choices = [schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema]
+        if (id(schema), kind) not in self._declared:
+            self._declared[id(schema), kind] = self._is_declared(schema, kind)
+        return self._declared[id(schema), kind]
+
+    def _is_declared(self, schema: dict[str, Any], kind: str) -> bool:
         return (
-            says(schema)
-            or any(self._declares(each, says, kind) for each in self._conjuncts(schema))
+            DECLARING[kind](schema)
+            or any(self._declares(each, kind) for each in self._conjuncts(schema))
             or any(
-                all(self._declares(each, says, kind) for each in choice if self._permits(each, kind))
-                for choice in choices
+                all(self._declares(each, kind) for each in choice if self._permits(each, kind))
+                for choice in _choices(schema)
             )
         )
 
@@ -202,8 +210,17 @@ class Reading:
         return [*([self.target(schema)] if "$ref" in schema else []), *schema.get("allOf", [])]
 
 
+def _require_short(length: int) -> None:
+    if length > LONGEST_CHAIN:
+        unfit("a chain of references in it is too long")
+
+
+def _choices(schema: dict[str, Any]) -> list[list[Any]]:
+    return [schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema]
+
+
 def _alternatives(schema: dict[str, Any]) -> list[Any]:
-    return [*schema.get("anyOf", []), *schema.get("oneOf", [])]
+    return [each for choice in _choices(schema) for each in choice]
 
 
 def _conditional(schema: dict[str, Any]) -> list[Any]:
@@ -221,33 +238,8 @@ def _names_items(schema: dict[str, Any]) -> bool:
     return "items" in schema or "unevaluatedItems" in schema or whole
 
 
-def _of_inner_values(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The schemas of what a value holds."""
-    yield from ((keyword, schema[keyword]) for keyword in ONE if keyword in schema and keyword != "contains")
-    for keyword in MANY:
-        yield from ((f"{keyword}/{name}", inner) for name, inner in schema.get(keyword, {}).items())
-    for keyword in LISTED:
-        yield from ((f"{keyword}/{place}", inner) for place, inner in enumerate(schema.get(keyword, [])))
-
-
-def _inside(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Every schema right inside this one."""
-    yield from _of_inner_values(schema)
-    for keyword in ("contains", *IN_PLACE_ONE, *ASKING_ONE):
-        if keyword in schema:
-            yield keyword, schema[keyword]
-    for keyword in IN_PLACE_LISTED:
-        yield from ((f"{keyword}/{place}", inner) for place, inner in enumerate(schema.get(keyword, [])))
-    for keyword in ("dependentSchemas", "$defs", "definitions"):
-        yield from ((f"{keyword}/{name}", inner) for name, inner in schema.get(keyword, {}).items())
-
-
-def _all(schema: Any) -> Iterator[dict[str, Any]]:
-    """This schema and every one inside it."""
-    if isinstance(schema, dict):
-        yield schema
-        for _, inner in _inside(schema):
-            yield from _all(inner)
+DECLARING: Final = MappingProxyType({"object": _names_fields, "array": _names_items})
+"""Whether a schema says what a value of this kind may hold."""
 
 
 def _require_pattern(source: str, place: str) -> None:

@@ -2,12 +2,12 @@
 
 import copy
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -297,6 +297,46 @@ def test_a_tool_without_arguments_takes_none() -> None:
     assert places(an_object(), {"x": 1}) == [("/x", "unknown_field")]
 
 
+# -- what takes nothing
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "expected"),
+    [
+        (False, 1, [("", "unknown_field")]),
+        ({"anyOf": [False]}, 1, [("", "invalid_value")]),
+        ({"oneOf": [False, False]}, 1, [("", "invalid_value")]),
+        (an_object() | {"anyOf": [False]}, "x", [("", "invalid_type"), ("", "invalid_value")]),
+        ({"anyOf": [False, {"type": "string"}]}, 1, [("", "invalid_type")]),
+        ({"anyOf": [False, {"type": "string", "minLength": 2}]}, "x", [("", "invalid_value")]),
+        ({"anyOf": [{"$ref": "#/$defs/nothing"}, {"type": "string"}]}, 1, [("", "invalid_type")]),
+        ({"oneOf": [{"allOf": [True, False]}, {"type": "string"}]}, 1, [("", "invalid_type")]),
+        ({"anyOf": [{"oneOf": [False]}]}, 1, [("", "invalid_value")]),
+        ({"type": "string", "allOf": [False]}, "x", [("", "unknown_field")]),
+        ({"type": "string", "not": True}, "x", [("", "invalid_value")]),
+        ({"type": "string", "if": True, "then": False}, "x", [("", "unknown_field")]),
+        ({"type": "string", "if": False, "else": False}, "x", [("", "unknown_field")]),
+        ({"$ref": "#/$defs/nothing"}, 1, [("", "unknown_field")]),
+        ({"type": "array", "items": False}, [1], [("", "invalid_value"), ("/0", "unknown_field")]),
+        ({"type": "array", "prefixItems": [False], "items": False}, [1], [("/0", "unknown_field")]),
+        ({"type": "array", "items": {"type": "string"}, "contains": False}, ["x"], [("", "invalid_value")]),
+        (an_object(b=False), {"b": 1}, [("/b", "unknown_field")]),
+        ({"type": "object", "patternProperties": {"^b": False}}, {"b": 1}, [("/b", "unknown_field")]),
+        (an_object() | {"additionalProperties": False}, {"b": 1}, [("/b", "unknown_field")]),
+        (an_object() | {"unevaluatedProperties": False}, {"b": 1}, [("/b", "unknown_field")]),
+        (an_object(b={"type": "string"}) | {"propertyNames": False}, {"b": "x"}, [("/b", "unknown_field")]),
+        (an_object(b={"type": "string"}) | {"dependentSchemas": {"b": False}}, {"b": "x"}, [("", "unknown_field")]),
+        ({"anyOf": [an_object(b=False), {"type": "integer"}]}, {"b": 1}, [("/b", "unknown_field")]),
+    ],
+    ids=str,
+)
+def test_where_the_schema_takes_nothing_the_fault_has_its_place(
+    field: Any, given: Any, expected: list[tuple[str, str]]
+) -> None:
+    schema = an_object(field=field) | {"$defs": {"nothing": False}}
+    assert places(schema, {"field": given}) == [(f"/field{path}", code) for path, code in expected]
+
+
 # -- formats and patterns
 
 
@@ -481,6 +521,72 @@ def test_an_endlessly_deep_schema_is_refused_at_load() -> None:
         OutsideSchema(schema)
 
 
+def chain(length: int, link: Callable[[Json], Json] = lambda following: following) -> Json:
+    """Definitions each of which refers to the next."""
+    links = {f"d{place}": link({"$ref": f"#/$defs/d{place + 1}"}) for place in range(length)}
+    return an_object(a={"$ref": "#/$defs/d0"}) | {"$defs": links | {f"d{length}": {"type": "string"}}}
+
+
+LINKS: Final[dict[str, Callable[[Json], Json]]] = {
+    "$ref": lambda following: following,
+    "allOf": lambda following: {"allOf": [following, following]},
+    "anyOf": lambda following: {"anyOf": [following, following]},
+    "oneOf": lambda following: {"oneOf": [{"type": "integer"}, following]},
+    "not": lambda following: {"type": "string", "not": following},
+    "then": lambda following: {"type": "string", "if": True, "then": following},
+    "dependentSchemas": lambda following: {"type": "string", "dependentSchemas": {"a": following}},
+}
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("keyword", LINKS)
+def test_a_long_chain_of_references_is_refused_at_load(keyword: str, backwards: bool) -> None:
+    schema = chain(1_000, LINKS[keyword])
+    if backwards:
+        schema["$defs"] = dict(reversed(schema["$defs"].items()))
+    with pytest.raises(InvalidConfiguration) as refused:
+        OutsideSchema(schema)
+    assert (refused.value.code, "too long" in str(refused.value)) == ("invalid_tool_schema", True)
+
+
+def test_the_longest_chain_is_refused_like_any_other() -> None:
+    with pytest.raises(InvalidConfiguration, match="too long"):
+        OutsideSchema(chain(5_000))
+
+
+def test_a_chain_that_goes_into_the_value_may_be_long() -> None:
+    schema = chain(1_000, lambda following: an_object(a=following))
+    assert fits(schema, {"a": {"a": {"a": {}}}})
+    assert places(schema, {"a": {"a": {"b": {}}}}) == [("/a/a/b", "unknown_field")]
+
+
+def test_what_is_named_twice_at_each_step_of_a_chain_is_read_once() -> None:
+    began = time.monotonic()
+    for keyword in ("allOf", "anyOf"):
+        OutsideSchema(chain(30, LINKS[keyword]))
+        with pytest.raises(InvalidConfiguration):
+            OutsideSchema(chain(30, LINKS[keyword]) | {"$defs": chain(30, LINKS[keyword])["$defs"] | {"d30": {}}})
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("keyword", ["items", "not", "properties", "allOf", "anyOf", "if"])
+def test_nesting_to_the_depth_of_strict_json_is_no_accident(keyword: str) -> None:
+    for depth in range(20, 70):
+        inner: Any = {"type": "string"}
+        for _ in range(depth):
+            inner = {
+                keyword: [inner]
+                if keyword in ("allOf", "anyOf")
+                else {"a": inner}
+                if keyword == "properties"
+                else inner
+            }
+        try:
+            OutsideSchema(an_object(a=inner), allow_free_form=True).validated({"a": "x"})
+        except (InvalidConfiguration, CallRefused):
+            continue
+
+
 @pytest.mark.parametrize(
     "schema",
     [
@@ -662,6 +768,45 @@ def test_nothing_becomes_valid_that_the_plain_validator_refuses(changes: Json) -
 def test_whatever_comes_is_taken_or_refused_with_a_known_code(value: Any) -> None:
     try:
         assert HELD.validated(value) is value
+    except CallRefused as refused:
+        assert {detail.code for detail in refused.details} <= CODES  # noqa: PT017
+
+
+NAMED: Final = ("properties", "patternProperties", "dependentSchemas")
+FORMS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+ALONE: Final = (
+    "not", "if", "then", "else", "items", "contains", "additionalProperties", "unevaluatedProperties",
+    "unevaluatedItems", "propertyNames",
+)  # fmt: skip
+LEAVES: Final = st.sampled_from(
+    [
+        *(True, False, False, False, {"$ref": "#/$defs/no"}, {"not": True}, {"enum": []}, {"const": "x"}),
+        *({"type": "string"}, {"type": "integer"}, {"type": ["object", "array"]}, {"required": ["a"]}),
+    ]
+)
+
+
+def keyworded(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
+    """Schemas of a few keywords over others, true and false among them."""
+    by_name = st.dictionaries(st.sampled_from(["a", "b"]), inner, min_size=1)
+    kinds = [(FORMS, st.lists(inner, min_size=1, max_size=3)), (NAMED, by_name), (ALONE, inner)]
+    return st.lists(
+        st.one_of([st.tuples(st.sampled_from(keywords), value) for keywords, value in kinds]), min_size=1, max_size=4
+    ).map(dict)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    keyworded(LEAVES | keyworded(LEAVES)),
+    st.sampled_from(["x", 1, None, [], ["x"], [[], "x"], {}, {"a": "x"}, {"a": {"b": 1}, "b": ["x"]}]),
+)
+def test_whatever_a_schema_shuts_out_is_refused_with_a_detail(field: Any, given: Any) -> None:
+    schema, value = an_object(field=field) | {"$defs": {"no": False}}, {"field": given}
+    if not Draft202012Validator(schema).is_valid(value):
+        assert details_of(schema, value, allow_free_form=True)
+        return
+    try:
+        assert OutsideSchema(schema, allow_free_form=True).validated(value) is value
     except CallRefused as refused:
         assert {detail.code for detail in refused.details} <= CODES  # noqa: PT017
 
