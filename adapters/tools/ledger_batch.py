@@ -73,6 +73,9 @@ class CreditAccounts:
         idempotency=Idempotency.FENCED,
         risk=Risk.HIGH,
         resource=("account", "credits"),
+        tags=frozenset(
+            {"bulk credit", "all these customers", "mass compensation", "일괄 지급", "여러 고객", "단체 보상"}
+        ),
         arguments=CreditsArguments,
         result=BatchResult,
         approval=ApprovalRule(approver_role="approver:credits"),

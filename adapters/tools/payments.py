@@ -113,6 +113,9 @@ class GetOrder:
         idempotency=Idempotency.READ,
         risk=Risk.LOW,
         resource=("order", "order_id"),
+        tags=frozenset(
+            {"order status", "purchase", "how much was paid", "주문", "주문 조회", "주문 내역", "얼마 결제"}
+        ),
         arguments=OrderArguments,
         result=OrderFound,
         fresh_seconds=60.0,
@@ -172,6 +175,9 @@ class PrepareRefund:
         idempotency=Idempotency.READ,
         risk=Risk.LOW,
         resource=("order", "order_id"),
+        tags=frozenset(
+            {"refund quote", "how much can be refunded", "refund amount", "환불 견적", "환불 가능 금액", "얼마 환불"}
+        ),
         arguments=QuoteArguments,
         result=QuoteMade,
         rules=RULES,
@@ -222,6 +228,7 @@ class RefundPayment:
         idempotency=Idempotency.KEYED,
         risk=Risk.HIGH,
         resource=("order", "order_id"),
+        tags=frozenset({"refund", "money back", "reimburse", "return the money", "환불", "돈 돌려줘", "결제 취소"}),
         arguments=RefundArguments,
         result=RefundMade,
         approval=ApprovalRule(approver_role="approver:refunds"),
