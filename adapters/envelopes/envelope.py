@@ -175,6 +175,9 @@ class Envelope(Protocol):
     def render(self, definition: ToolDefinition) -> dict[str, Any]:
         """Return `definition` as this surface's requests list it, the schema unchanged."""
 
+    def takes(self, schema: Mapping[str, Any]) -> bool:
+        """Return whether the provider takes a tool of this schema, strict or not; else it refuses the whole request."""
+
     def offer(self, offer: Offer) -> Listing:
         """Return all that a request lists.
 
@@ -190,3 +193,8 @@ class Envelope(Protocol):
 
         Providers limit the strict tools of one request together, so the order counts: the first ones come first.
         """
+
+
+def takes_any(schema: Mapping[str, Any]) -> bool:  # noqa: ARG001
+    """`Envelope.takes` of a surface that refuses no schema."""
+    return True

@@ -48,6 +48,9 @@ def judge(
 
 def _called(meant: Proposal, principal: Principal, catalog: Catalog, found: Container[str]) -> Contract:
     contract = catalog.require(meant.tool_name, principal)
+    if meant.fault is not None:
+        # A tool that the surface does not take, and so was never told of.
+        raise CallRefused(meant.fault)
     if (contract.hosted is not None) is not meant.hosted:
         # What a provider carries out itself nobody calls here, and the other way round.
         raise CallRefused("unknown_tool")

@@ -1,15 +1,17 @@
 """The tools that a caller's model may be offered, in the form of its surface, and what a call of them means here.
 
-What is not offered cannot be called. A surface may know a tool under another name, and under a stricter schema; what a
+What is not offered cannot be called. A tool that a provider would refuse, and the whole request with it, is left out on
+its surface, and the log is told. A surface may know a tool under another name, and under a stricter schema; what a
 model then gives is brought back to the contract's own words before it is judged by the contract's own schema.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from adapters.envelopes.aliases import Aliases
 from adapters.envelopes.envelope import Envelope, Findings, HostedTools, Listing, Offer, Search, ToolDefinition
 from adapters.envelopes.strict import StrictForm
+from adapters.intake import trace
 from adapters.intake.search_tool import SEARCH
 from adapters.intake.surfaces import envelope_of
 from workflows.domain.catalog import Catalog
@@ -49,8 +51,8 @@ class Offers:
             ResponseRefused: `unknown_surface`, or `unknown_search` when the surface has no search of this kind.
         """
         envelope = envelope_of(self._surfaces, surface)
-        offered = self._catalog.offered(principal)
-        tools = tuple(self.definition(surface, each.name) for each in offered if each.hosted is None)
+        offered, taken = self._catalog.offered(principal), self._offered[surface]
+        tools = tuple(taken[each.name].definition for each in offered if each.name in taken)
         ours = SEARCH if any(tool.deferred for tool in tools) else None
         try:
             return envelope.offer(Offer(tools, ours, Search(search), _hosted(offered)))
@@ -59,11 +61,17 @@ class Offers:
 
     def few(self, surface: str, names: Sequence[str]) -> Listing:
         """What a request lists that offers these tools and no others; raises `unknown_surface` as `to` does."""
-        envelope = envelope_of(self._surfaces, surface)
-        return envelope.offer(Offer(tuple(replace(self.definition(surface, name), deferred=False) for name in names)))
+        envelope, taken = envelope_of(self._surfaces, surface), self.names(surface)
+        tools = [self.definition(surface, name) for name in names if name in taken]
+        return envelope.offer(Offer(tuple(replace(tool, deferred=False) for tool in tools)))
+
+    def names(self, surface: str) -> Set[str]:
+        """The catalog's names of all tools that this surface takes; raises `unknown_surface` as `to` does."""
+        envelope_of(self._surfaces, surface)
+        return self._offered[surface].keys()
 
     def definition(self, surface: str, name: str) -> ToolDefinition:
-        """The definition of one tool of the catalog."""
+        """The definition of one tool that the surface takes."""
         return self._offered[surface][name].definition
 
     def found(self, surface: str, names: Sequence[str]) -> Findings:
@@ -76,21 +84,26 @@ class Offers:
         return frozenset(name for name in names if self._catalog.find(name) is not None)
 
     def meant(self, surface: str, proposal: Proposal) -> Proposal:
-        """The call in the catalog's own words."""
+        """The call in the catalog's own words; one of a tool that the surface does not take has the fault of that."""
         if proposal.hosted:
             return proposal
-        name = self._aliases.name_of(proposal.tool_name)
-        offered = self._offered[surface].get(name)
-        if offered is None or offered.form is None or proposal.fault is not None:
-            return replace(proposal, tool_name=name)
-        return replace(proposal, tool_name=name, arguments=offered.form.undo(proposal.arguments))
+        meant = replace(proposal, tool_name=self._aliases.name_of(proposal.tool_name))
+        if proposal.fault is not None:
+            return meant
+        offered = self._offered[surface].get(meant.tool_name)
+        if offered is None:
+            return replace(meant, fault="unknown_tool")
+        return meant if offered.form is None else replace(meant, arguments=offered.form.undo(proposal.arguments))
 
     def _of_surface(self, envelope: Envelope, contracts: Sequence[Contract]) -> dict[str, Offered]:
         forms = envelope.forms([contract.schema for contract in contracts]) if self._strict else [None] * len(contracts)
-        return {
+        offered = {
             contract.name: self._offer(contract, form if isinstance(form, StrictForm) else None)
             for contract, form in zip(contracts, forms, strict=True)
         }
+        taken = {name: each for name, each in offered.items() if envelope.takes(each.definition.parameters)}
+        trace.left_out(envelope.SURFACE, [name for name in offered if name not in taken])
+        return taken
 
     def _offer(self, contract: Contract, form: StrictForm | None) -> Offered:
         definition = ToolDefinition(

@@ -52,31 +52,35 @@ class Searches:
         try:
             if proposal.fault is not None:
                 raise CallRefused(proposal.fault, proposal.fault_details)
-            names = self._by_model(principal, proposal.arguments)
+            names = self._by_model(principal, surface, proposal.arguments)
         except CallRefused as refused:
             return Searched(refused_call(proposal, refused))
         found = self._offers.found(surface, names)
         told = CallResult(proposal.call_id, proposal.tool_name, Status.SUCCEEDED, data=found.data)
         return Searched(told, tuple(names), found.add)
 
-    def by_words(self, principal: Principal, query: str, limit: int) -> list[str]:
-        """Names of tools of any kind that this principal may use, the best first.
+    def by_words(self, principal: Principal, surface: str, query: str, limit: int) -> list[str]:
+        """Names of tools of any kind that this principal may use on this surface, the best first.
 
         Raises:
-            ResponseRefused: `invalid_search`.
+            ResponseRefused: `unknown_surface` or `invalid_search`.
         """
-        allowed = {each.name for each in self._catalog.offered(principal)}
+        allowed = self._allowed(principal, surface).keys()
         try:
             return _names(self._index.search(query, allowed=allowed, limit=limit))
         except CallRefused as refused:
             raise ResponseRefused("invalid_search", refused.details) from None
 
-    def _by_model(self, principal: Principal, arguments: Any) -> list[str]:
+    def _by_model(self, principal: Principal, surface: str, arguments: Any) -> list[str]:
         asked = asked_for(arguments)
-        allowed = {each.name for each in self._catalog.offered(principal) if each.deferred}
+        allowed = {name for name, each in self._allowed(principal, surface).items() if each.deferred}
         if asked.pattern:
             return _names(self._index.matching(asked.pattern, allowed=allowed, limit=asked.limit))
         return _names(self._index.search(asked.query, allowed=allowed, limit=asked.limit))
+
+    def _allowed(self, principal: Principal, surface: str) -> dict[str, Contract]:
+        taken = self._offers.names(surface)
+        return {each.name: each for each in self._catalog.offered(principal) if each.name in taken}
 
 
 class Shortlists:
@@ -91,7 +95,7 @@ class Shortlists:
         Raises:
             ResponseRefused: `unknown_surface` or `invalid_search`.
         """
-        names = self._searches.by_words(principal, query, limit)
+        names = self._searches.by_words(principal, surface, query, limit)
         listing = self._offers.few(surface, names)
         await self._inbox.discover(lineage_of(principal, conversation), names)
         return listing

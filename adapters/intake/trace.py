@@ -36,3 +36,9 @@ def calls(turn: Turn, registered: Sequence[Registered], results: Sequence[CallRe
 def left_to_the_relay(failures: Sequence[str], late: int) -> None:
     """Some starts have failed or taken too long."""
     log.warning("start_left_to_the_relay", failures=failures, late=late)
+
+
+def left_out(surface: str, tools: Sequence[str]) -> None:
+    """One line for each tool that a surface does not take, so that nobody there is offered it."""
+    for tool in tools:
+        log.warning("tool_left_out", surface=surface, tool=tool)

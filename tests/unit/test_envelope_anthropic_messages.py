@@ -327,3 +327,42 @@ def test_a_definition_says_what_it_was_told_to_say_and_no_more(said: dict[str, A
     plain = ToolDefinition("get_weather", "Reads the weather.", {"type": "object"})
     rendered = anthropic_messages.render(replace(plain, **said))
     assert rendered == anthropic_messages.render(plain) | listed
+
+
+GOOD_NAMES: dict[str, Any] = {"type": "object", "properties": {"order_id": {"type": "string"}, "a.b-C_9": True}}
+SPACE: dict[str, Any] = {"type": "object", "properties": {"full name": {"type": "string"}}}
+
+
+@pytest.mark.parametrize("name", ["full name", "이름", "", "a/b", "$ref", "x" * 65, "line\n"])
+def test_a_field_name_that_would_fail_the_whole_request_is_known(name: str) -> None:
+    assert not anthropic_messages.takes({"type": "object", "properties": {"a": {"type": "string"}, name: {}}})
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        {"properties": {"a": SPACE}},
+        {"properties": {"a": {"type": "array", "items": SPACE}}},
+        {"properties": {"a": {"anyOf": [{"type": "null"}, SPACE]}}},
+        {"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": SPACE}},
+        {"additionalProperties": SPACE},
+        {"if": SPACE, "then": {}},
+    ],
+)
+def test_such_a_name_is_found_at_any_depth(inside: dict[str, Any]) -> None:
+    assert not anthropic_messages.takes({"type": "object", **inside})
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {},
+        {"examples": [{"properties": {"full name": 1}}]},
+        {"default": {"properties": {"full name": 1}}},
+        {"properties": {"properties": {"enum": ["full name"], "const": {"full name": 1}}}},
+        {"$defs": {"a definition": GOOD_NAMES}},
+        {"required": ["order_id"], "description": "full name"},
+    ],
+)
+def test_what_is_no_field_name_may_be_anything(beside: dict[str, Any]) -> None:
+    assert anthropic_messages.takes(GOOD_NAMES | beside)

@@ -4,6 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
+from structlog.testing import capture_logs
 
 from adapters.envelopes import SURFACES
 from adapters.envelopes.envelope import HostedCall
@@ -32,6 +34,19 @@ class Everybody:
         return True
 
 
+class Sender(BaseModel):
+    """A field that not every provider takes by its name, one step inside."""
+
+    full_name: str = Field(default="", alias="full name")
+
+
+class LetterArguments(Arguments):
+    """What to send, and from whom."""
+
+    text: str
+    sender: Sender
+
+
 class NoteArguments(Arguments):
     """A required text and one that may be left out."""
 
@@ -43,6 +58,9 @@ GET_ORDER = CATALOG.find("get_order")
 assert GET_ORDER is not None
 DOTTED = replace(GET_ORDER, name="crm.orders.get")
 NOTE = replace(GET_ORDER, name="add_note", arguments=NoteArguments, resource=("note", "text"))
+LETTER = replace(GET_ORDER, name="send_letter", arguments=LetterArguments, resource=("letter", "text"))
+POSTCARD = replace(LETTER, name="send_postcard", deferred=True, tags=frozenset({"postcard"}))
+LETTERS = Catalog([*CATALOG.all(), LETTER, POSTCARD], Everybody())
 TOOLS = Catalog([*CATALOG.all(), *feeds.FAMILY.contracts, *wiki.FAMILY.contracts, DOTTED, NOTE], Everybody())
 
 
@@ -106,6 +124,48 @@ def test_no_server_is_listed_where_a_write_could_not_be_asked_about(surface: str
     assert ("search_pages" in listed) is (surface not in ("openai-chat", "gemini-generate-content"))
 
 
+# -- what a provider does not take
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("surface", SURFACES)
+def test_a_tool_that_would_fail_the_whole_request_is_left_out_on_that_surface_alone(surface: str, strict: bool) -> None:
+    offers = Offers(SURFACES, LETTERS, strict=strict)
+    is_taken = surface != "anthropic-messages"
+    assert ("send_letter" in offers.names(surface)) is is_taken
+    assert ("send_letter" in str(offers.to(CALLER, surface))) is is_taken
+    assert ("send_letter" in str(offers.few(surface, ["get_order", "send_letter"]))) is is_taken
+    assert "get_order" in str(offers.to(CALLER, surface))
+    assert "get_order" in str(offers.few(surface, ["get_order", "send_letter"]))
+
+
+def test_what_is_left_out_is_told_to_the_log_once() -> None:
+    with capture_logs() as logs:
+        Offers(SURFACES, LETTERS).to(CALLER, "anthropic-messages")
+    assert logs == [
+        {"event": "tool_left_out", "log_level": "warning", "surface": "anthropic-messages", "tool": name}
+        for name in ("send_letter", "send_postcard")
+    ]
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_a_search_finds_nothing_that_its_surface_does_not_take(surface: str) -> None:
+    searches = Searches(LETTERS, Offers(SURFACES, LETTERS))
+    taken = ("send_postcard",) if surface != "anthropic-messages" else ()
+    for arguments in ({"query": "postcard"}, {"pattern": "^send_postcard$"}):
+        searched = searches.answer(CALLER, surface, Proposal("c", "tool_search", arguments))
+        assert (searched.names, searched.result.error) == (taken, None)
+    assert tuple(searches.by_words(CALLER, surface, "postcard", 1)) == taken
+
+
+def test_what_was_left_out_is_not_called_on_that_surface() -> None:
+    offers = Offers(SURFACES, LETTERS)
+    call = Proposal("c", "send_letter", {"text": "x", "sender": {"full name": "y"}})
+    for surface in SURFACES:
+        found = first_refusal(judge(call, 0, CALLER, LETTERS, offers.meant(surface, call)).verdicts)
+        assert (found.code if found else None) == ("unknown_tool" if surface == "anthropic-messages" else None)
+
+
 # -- judged
 
 
@@ -134,7 +194,10 @@ def test_a_model_finds_deferred_tools_only_and_a_caller_all_of_them() -> None:
     searches = Searches(TOOLS, Offers(SURFACES, TOOLS))
     words = Proposal("c", "tool_search", {"query": "weather or exchange rate"})
     assert searches.answer(CALLER, "openai-chat", words).names == ("get_exchange_rate",)
-    assert set(searches.by_words(CALLER, "weather or exchange rate", 5)) == {"get_weather", "get_exchange_rate"}
+    assert set(searches.by_words(CALLER, "openai-chat", "weather or exchange rate", 5)) == {
+        "get_weather",
+        "get_exchange_rate",
+    }
 
 
 @pytest.mark.parametrize(

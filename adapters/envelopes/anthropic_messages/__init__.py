@@ -8,11 +8,11 @@ Out: `{"role": "user", "content": [{"type": "tool_result", "tool_use_id", "is_er
 `toolset_name` of the call; what a tool search found is written as `tool_reference` blocks instead of JSON.
 """
 
-from adapters.envelopes.anthropic_messages.definitions import render
+from adapters.envelopes.anthropic_messages.definitions import render, takes
 from adapters.envelopes.anthropic_messages.offering import forms, found, offer
 from adapters.envelopes.anthropic_messages.reading import SURFACE, read
 from adapters.envelopes.anthropic_messages.stop_reasons import STOP_REASONS
 from adapters.envelopes.anthropic_messages.streaming import read_stream
 from adapters.envelopes.anthropic_messages.writing import write
 
-__all__ = ["STOP_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "write"]
+__all__ = ["STOP_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "takes", "write"]

@@ -1,8 +1,11 @@
 """Tool definitions as this surface's requests list them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from adapters.envelopes.envelope import ToolDefinition
+from adapters.envelopes.strict.anthropic import FIELD_NAME
+from adapters.outside_schema.places import each_schema
 
 
 def render(definition: ToolDefinition) -> dict[str, Any]:
@@ -15,3 +18,8 @@ def render(definition: ToolDefinition) -> dict[str, Any]:
         **({"defer_loading": True} if definition.deferred else {}),
         **({"input_examples": [dict(example) for example in definition.examples]} if definition.examples else {}),
     }
+
+
+def takes(schema: Mapping[str, Any]) -> bool:
+    """Return whether all fields, at any depth, have names that the provider takes."""
+    return all(FIELD_NAME.fullmatch(name) for each in each_schema(dict(schema)) for name in each.get("properties", {}))

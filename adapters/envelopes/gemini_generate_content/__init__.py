@@ -7,6 +7,7 @@ Out: `{"role": "user", "parts": [{"functionResponse": {"id"?, "name", "response"
 The surface has no flag for errors: the key tells, and so does the status in the object under it.
 """
 
+from adapters.envelopes.envelope import takes_any as takes
 from adapters.envelopes.gemini_generate_content.definitions import render
 from adapters.envelopes.gemini_generate_content.finish_reasons import FINISH_REASONS
 from adapters.envelopes.gemini_generate_content.offering import forms, found, offer
@@ -14,4 +15,4 @@ from adapters.envelopes.gemini_generate_content.reading import SURFACE, read
 from adapters.envelopes.gemini_generate_content.streaming import read_stream
 from adapters.envelopes.gemini_generate_content.writing import write
 
-__all__ = ["FINISH_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "write"]
+__all__ = ["FINISH_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "takes", "write"]

@@ -8,6 +8,7 @@ Out: `{"type": "function_result", "call_id", "name", "result": {...}, "is_error"
 continues by `previous_interaction_id` sends the answers alone.
 """
 
+from adapters.envelopes.envelope import takes_any as takes
 from adapters.envelopes.gemini_interactions.definitions import render
 from adapters.envelopes.gemini_interactions.offering import forms, found, offer
 from adapters.envelopes.gemini_interactions.reading import SURFACE, read
@@ -15,4 +16,4 @@ from adapters.envelopes.gemini_interactions.statuses import STATUSES
 from adapters.envelopes.gemini_interactions.streaming import read_stream
 from adapters.envelopes.gemini_interactions.writing import write
 
-__all__ = ["STATUSES", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "write"]
+__all__ = ["STATUSES", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "takes", "write"]

@@ -10,6 +10,7 @@ Out: `{"role": "tool", "tool_call_id", "content": "<json>"}`, and for the deprec
 `{"role": "function", "name", "content": "<json>"}`. The surface has no flag for errors: the content tells.
 """
 
+from adapters.envelopes.envelope import takes_any as takes
 from adapters.envelopes.openai_chat.definitions import render
 from adapters.envelopes.openai_chat.finish_reasons import FINISH_REASONS
 from adapters.envelopes.openai_chat.offering import forms, found, offer
@@ -17,4 +18,4 @@ from adapters.envelopes.openai_chat.reading import SURFACE, read
 from adapters.envelopes.openai_chat.streaming import read_stream
 from adapters.envelopes.openai_chat.writing import write
 
-__all__ = ["FINISH_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "write"]
+__all__ = ["FINISH_REASONS", "SURFACE", "forms", "found", "offer", "read", "read_stream", "render", "takes", "write"]

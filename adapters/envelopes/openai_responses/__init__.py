@@ -12,6 +12,7 @@ Out: the output items, then `{"type": "function_call_output" | "custom_tool_call
 `{"type": "mcp_approval_response", "approval_request_id", "approve"}`. No flag for errors: the output tells.
 """
 
+from adapters.envelopes.envelope import takes_any as takes
 from adapters.envelopes.openai_responses.definitions import render
 from adapters.envelopes.openai_responses.endings import ERROR_CODES, INCOMPLETE_REASONS, STATUSES
 from adapters.envelopes.openai_responses.offering import forms, found, offer
@@ -30,5 +31,6 @@ __all__ = [
     "read",
     "read_stream",
     "render",
+    "takes",
     "write",
 ]
