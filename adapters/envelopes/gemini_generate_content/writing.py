@@ -1,10 +1,10 @@
 """From results to the contents that go back."""
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
 from adapters import strict_json
+from adapters.envelopes.doubles import exactly
 from adapters.envelopes.envelope import ReadTurn
 from adapters.envelopes.gemini_generate_content.calls import id_given_to
 from workflows.domain.proposal import CallResult, Proposal, Status, require_complete_correlation
@@ -33,23 +33,4 @@ def _response(result: CallResult) -> dict[str, Any]:
     """
     body = result.body()
     strict_json.dump(body)  # the surface takes an object; what has no JSON form must not be handed over as one
-    return {"output" if result.status is Status.SUCCEEDED else "error": _exactly(body)}
-
-
-def _exactly(value: Any) -> Any:
-    """Return `value` with every number as text that the server would round: it holds all of them as doubles."""
-    match value:
-        case dict():
-            return {key: _exactly(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_exactly(item) for item in value]
-        case int() | Decimal() if not _has_double(value):
-            return str(value)
-    return value
-
-
-def _has_double(number: int | Decimal) -> bool:
-    try:
-        return Decimal(repr(float(number))) == number
-    except OverflowError:
-        return False
+    return {"output" if result.status is Status.SUCCEEDED else "error": exactly(body)}

@@ -1,10 +1,10 @@
 """From results to the steps that go back."""
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
 from adapters import strict_json
+from adapters.envelopes.doubles import exactly
 from adapters.envelopes.envelope import ReadTurn
 from adapters.envelopes.gemini_interactions.steps import RESULT, is_search
 from workflows.domain.proposal import CallResult, Proposal, Status, require_complete_correlation
@@ -23,7 +23,7 @@ def _answer(proposal: Proposal, result: CallResult) -> dict[str, Any]:
         "type": RESULT,
         "call_id": result.call_id,
         "name": result.tool_name,
-        "result": _exactly(told),
+        "result": exactly(told),
         "is_error": result.status is not Status.SUCCEEDED,
     }
 
@@ -35,22 +35,3 @@ def _told(proposal: Proposal, result: CallResult) -> Any:
     """
     found = is_search(proposal) and isinstance(result.data, list)
     return result.data if found else result.body()
-
-
-def _exactly(value: Any) -> Any:
-    """Return `value` with every number as text that the server would round: it holds all of them as doubles."""
-    match value:
-        case dict():
-            return {key: _exactly(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_exactly(item) for item in value]
-        case int() | Decimal() if not _has_double(value):
-            return str(value)
-    return value
-
-
-def _has_double(number: int | Decimal) -> bool:
-    try:
-        return Decimal(repr(float(number))) == number
-    except OverflowError:
-        return False
