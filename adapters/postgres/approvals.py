@@ -9,15 +9,19 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
+from adapters.postgres.announcing import announce
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.standing import EXECUTOR, locked, step
 from adapters.postgres.tables import approvals
 from workflows.domain.approval import ApprovalState, Binding, Plea, Question
 from workflows.domain.lifecycle import State
+from workflows.domain.notice import NoticeType
 from workflows.domain.operation import Operation
 
 OPEN = [ApprovalState.PENDING.value, ApprovalState.GRANTED.value]
+
+CLOSED = {ApprovalState.EXPIRED: NoticeType.EXPIRED, ApprovalState.VOID: NoticeType.VOID}
 
 
 class PostgresApprovals:
@@ -46,7 +50,9 @@ class PostgresApprovals:
             if current is not State.AWAITING_APPROVAL:
                 tenant = operation.principal.tenant
                 await step(connection, tenant, operation.operation_id, current, State.AWAITING_APPROVAL)
-            return _question(await _latest(connection, operation.operation_id))
+            opened = await _latest(connection, operation.operation_id)
+            await announce(connection, NoticeType.ASKED, operation.operation_id, opened.approval_id)
+            return _question(opened)
 
     async def void(self, approval_id: str) -> None:
         """Take an open question or an unused grant back."""
@@ -72,9 +78,10 @@ async def _close(connection: AsyncConnection, which: Any, state: ApprovalState) 
         .values(state=state.value, ended_at=NOW)
         .returning(approvals.c.tenant, approvals.c.operation_id, approvals.c.approval_id)
     )
-    for row in closed:
-        what = f"approval.{state.value}"
-        await rows.tell(connection, row.tenant, row.operation_id, EXECUTOR, what, approval=row.approval_id)
+    notice = CLOSED[state]
+    for row in closed.all():
+        await rows.tell(connection, row.tenant, row.operation_id, EXECUTOR, notice.value, approval=row.approval_id)
+        await announce(connection, notice, row.operation_id, row.approval_id)
 
 
 async def _open(connection: AsyncConnection, operation: Operation, plea: Plea, revision: int) -> None:
@@ -98,7 +105,6 @@ async def _open(connection: AsyncConnection, operation: Operation, plea: Plea, r
         )
     )
     await rows.tell(connection, tenant, operation_id, EXECUTOR, "approval.asked", approval=approval_id)
-    await rows.post(connection, operation_id, "event", what="approval.asked", approval=approval_id)
 
 
 async def _latest(connection: AsyncConnection, operation_id: str) -> Any:

@@ -10,12 +10,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.http.back_office.ports import DecisionOutcome, Vote
 from adapters.postgres import rows
+from adapters.postgres.announcing import announce
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, decisions, operations
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
 from workflows.domain.errors import DecisionRefused
+from workflows.domain.notice import NoticeType
 from workflows.domain.principal import Principal
+
+DECIDED = {ApprovalState.GRANTED: NoticeType.GRANTED, ApprovalState.DENIED: NoticeType.DENIED}
 
 CLOSED_CODES = {
     ApprovalState.GRANTED: "approval_already_decided",
@@ -153,6 +157,8 @@ async def _count(connection: AsyncConnection, approval: Any, vote: Vote) -> Deci
             .where(approvals.c.approval_id == approval.approval_id)
             .values(state=state.value, ended_at=NOW if state is ApprovalState.DENIED else None)
         )
+        # First of the two: it goes out in this order, and a nudge may have to wait for Temporal.
+        await announce(connection, DECIDED[state], approval.operation_id, approval.approval_id)
         await rows.post(connection, approval.operation_id, "nudge", **nudge_of(approval).named())
     return DecisionOutcome(vote, state, approving, approval.quorum)
 

@@ -7,6 +7,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
+from adapters.postgres.announcing import announce
 from adapters.postgres.approvals import void_open
 from adapters.postgres.claims import close, require_no_effect
 from adapters.postgres.engine import Database
@@ -18,6 +19,7 @@ from workflows.domain.approval import Clearance
 from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Verdict, first_refusal
 from workflows.domain.lifecycle import ENDS, NEXT, State
+from workflows.domain.notice import NoticeType
 from workflows.domain.operation import Operation, Settlement
 from workflows.domain.turn_order import Forerunner
 
@@ -74,6 +76,8 @@ class PostgresOperations:
             if state not in NEXT[current]:
                 return current
             await step(connection, row.tenant, operation_id, current, state, why)
+            if state is State.MANUAL_REVIEW:
+                await announce(connection, NoticeType.MANUAL_REVIEW, operation_id)
             return state
 
     async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
@@ -118,7 +122,7 @@ async def _write_ending(
         # What the gate has pointed at stays, unless the ending itself says where.
         details=rows.details_to(ending.details) if ending.details else operations.c.details,
     )
-    await rows.post(connection, operation_id, "event", what="operation.settled", state=ending.state.value)
+    await announce(connection, NoticeType.ENDED, operation_id)
 
 
 def _ending(row: Any) -> Settlement:

@@ -26,14 +26,14 @@ async def test_a_question_parks_the_operation_and_tells_the_outbox(bench: Bench)
     assert question.approver_role == "approver:refunds"
     assert question.seconds_left == pytest.approx(3 * DAY_SECONDS, abs=60)
     found = await bench.found(operation.operation_id)
-    assert (found.state, found.outbox) == (State.AWAITING_APPROVAL, ("start", "event"))
+    assert (found.state, found.outbox) == (State.AWAITING_APPROVAL, ("start", "approval.asked"))
 
 
 async def test_asking_again_finds_the_open_question(bench: Bench) -> None:
     operation, question = await asked(bench)
     again = await bench.approvals.ask(operation, replace(PLEA, binding=binding_of(operation)))
     assert again.approval_id == question.approval_id
-    assert (await bench.found(operation.operation_id)).outbox == ("start", "event")
+    assert (await bench.found(operation.operation_id)).outbox == ("start", "approval.asked")
 
 
 async def test_of_ten_who_ask_at_once_one_does(bench: Bench) -> None:

@@ -68,7 +68,7 @@ async def test_an_ending_is_stored_with_its_event(bench: Bench) -> None:
     assert await bench.operations.settle(claim.operation_id, MADE) == MADE
     stored = await bench.operations.load(claim.operation_id)
     assert (stored.state, stored.result, stored.reference) == (State.SUCCEEDED, MADE.data, "rf-204")
-    assert (await bench.found(claim.operation_id)).outbox == ("start", "event")
+    assert (await bench.found(claim.operation_id)).outbox == ("start", "operation.ended")
 
 
 async def test_the_second_ending_gets_the_first_one_back(bench: Bench) -> None:
@@ -76,7 +76,7 @@ async def test_the_second_ending_gets_the_first_one_back(bench: Bench) -> None:
     await bench.operations.settle(claim.operation_id, MADE)
     assert await bench.operations.settle(claim.operation_id, DENIED) == MADE
     assert (await bench.operations.load(claim.operation_id)).code is None
-    assert (await bench.found(claim.operation_id)).outbox == ("start", "event")
+    assert (await bench.found(claim.operation_id)).outbox == ("start", "operation.ended")
 
 
 async def test_of_ten_endings_at_once_one_counts(bench: Bench) -> None:
@@ -84,7 +84,7 @@ async def test_of_ten_endings_at_once_one_counts(bench: Bench) -> None:
     endings = [Settlement(State.FAILED_TERMINAL, "downstream_rejected", reference=f"rf-{n}") for n in range(10)]
     told = await asyncio.gather(*(bench.operations.settle(claim.operation_id, ending) for ending in endings))
     assert len(set(map(repr, told))) == 1
-    assert (await bench.found(claim.operation_id)).outbox == ("start", "event")
+    assert (await bench.found(claim.operation_id)).outbox == ("start", "operation.ended")
 
 
 async def test_an_ending_keeps_its_details_and_every_digit(bench: Bench) -> None:

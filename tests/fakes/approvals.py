@@ -3,6 +3,7 @@
 from tests.fakes.world import Asked, World
 from workflows.domain.approval import ApprovalState, Plea, Question
 from workflows.domain.lifecycle import State
+from workflows.domain.notice import NoticeType
 from workflows.domain.operation import Operation
 
 
@@ -15,8 +16,8 @@ class MemoryApprovals:
     async def latest(self, operation_id: str) -> Question | None:
         questions = self._world.questions(operation_id)
         for asked in questions:
-            if asked.open and asked.expires_at <= self._world.now:
-                asked.state = ApprovalState.EXPIRED
+            if asked.expires_at <= self._world.now:
+                self._world.close(asked, ApprovalState.EXPIRED, NoticeType.EXPIRED)
         return self._question(questions[-1]) if questions else None
 
     async def ask(self, operation: Operation, plea: Plea) -> Question:
@@ -29,9 +30,7 @@ class MemoryApprovals:
         return self._question(self._open(operation.operation_id, plea, len(questions) + 1))
 
     async def void(self, approval_id: str) -> None:
-        asked = self._world.approvals[approval_id]
-        if asked.open:
-            asked.state = ApprovalState.VOID
+        self._world.close(self._world.approvals[approval_id], ApprovalState.VOID, NoticeType.VOID)
 
     def _open(self, operation_id: str, plea: Plea, revision: int) -> Asked:
         approval_id = f"ap_{len(self._world.approvals) + 1}"
@@ -40,7 +39,7 @@ class MemoryApprovals:
         items = {item.id: item.version for item in plea.impact.items}
         asked = Asked(approval_id, operation_id, revision, plea.binding, rule.approver_role, rule.quorum, ends, items)
         self._world.approvals[approval_id] = asked
-        self._world.outbox.append((operation_id, "event"))
+        self._world.announce(NoticeType.ASKED, operation_id)
         return asked
 
     def _question(self, asked: Asked) -> Question:

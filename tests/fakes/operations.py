@@ -10,6 +10,7 @@ from workflows.domain.effect import Effect, Outcome
 from workflows.domain.errors import EffectUncertain
 from workflows.domain.gate import Verdict
 from workflows.domain.lifecycle import ENDS, NEXT, State
+from workflows.domain.notice import NoticeType
 from workflows.domain.operation import Operation, Settlement
 from workflows.domain.principal import Principal
 from workflows.domain.turn_order import Forerunner
@@ -41,6 +42,8 @@ class MemoryOperations:
         kept = self._world.kept(operation_id)
         if state in NEXT[kept.operation.state]:
             kept.step(state)
+            if state is State.MANUAL_REVIEW:
+                self._world.announce(NoticeType.MANUAL_REVIEW, operation_id)
         return kept.operation.state
 
     async def settle(self, operation_id: str, ending: Settlement) -> Settlement:
@@ -50,8 +53,7 @@ class MemoryOperations:
         if ending.closes or ending.state is not State.SUCCEEDED:
             self._close(operation_id, ending.code, closes=ending.closes)
         for asked in self._world.questions(operation_id):
-            if asked.open:
-                asked.state = ApprovalState.VOID
+            self._world.close(asked, ApprovalState.VOID, NoticeType.VOID)
         kept.step(ending.state)
         self._world.verdicts += [(operation_id, verdict) for verdict in ending.verdicts]
         kept.operation = replace(kept.operation, code=ending.code, result=ending.data, reference=ending.reference)
@@ -59,7 +61,7 @@ class MemoryOperations:
         proven = not any(held.uncertain for held in self._claims(operation_id))
         if ending.state is not State.SUCCEEDED and operation_id in self._world.spent and proven:
             self._world.spent[operation_id].released = True
-        self._world.outbox.append((operation_id, "event"))
+        self._world.announce(NoticeType.ENDED, operation_id)
         return ending
 
     def _claims(self, operation_id: str) -> list[Held]:

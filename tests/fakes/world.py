@@ -11,6 +11,7 @@ from workflows.domain.errors import CallRefused, Detail
 from workflows.domain.gate import Verdict
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State, advance
+from workflows.domain.notice import NoticeType
 from workflows.domain.operation import Operation
 from workflows.domain.resolution import Resolution
 
@@ -112,7 +113,7 @@ def key_of(operation_id: str, item: str) -> str:
 
 @dataclass
 class World:
-    """Everything that the fakes keep. `outbox` holds operation id and kind, the oldest first."""
+    """Everything that the fakes keep. `outbox` holds operation id and kind, of an event its name, the oldest first."""
 
     now: float = 0.0
     operations: dict[str, Kept] = field(default_factory=dict)
@@ -145,6 +146,17 @@ class World:
         mine = (asked for asked in self.approvals.values() if asked.operation_id == operation_id)
         return sorted(mine, key=lambda asked: asked.revision)
 
+    def close(self, asked: Asked, state: ApprovalState, notice: NoticeType) -> None:
+        """A question that is still open, or a grant that was not used, comes to its end."""
+        if asked.open:
+            asked.state = state
+            self.announce(notice, asked.operation_id)
+
+    def announce(self, notice: NoticeType, operation_id: str) -> None:
+        """Put an event of a write in the outbox."""
+        if self.kept(operation_id).operation.writes:
+            self.outbox.append((operation_id, notice.value))
+
     def decide(self, approval_id: str, choice: Choice, approver: str) -> None:
         """What the back office does to an open question; the rules of who may are tested with the back office."""
         asked = self.approvals[approval_id]
@@ -153,5 +165,7 @@ class World:
         approving = sum(vote is Choice.APPROVE for vote in asked.votes.values())
         if choice is Choice.DENY:
             asked.state = ApprovalState.DENIED
+            self.announce(NoticeType.DENIED, asked.operation_id)
         elif approving >= asked.quorum:
             asked.state = ApprovalState.GRANTED
+            self.announce(NoticeType.GRANTED, asked.operation_id)

@@ -50,7 +50,10 @@ async def nobody_is_woken(wake: Wake) -> None:
 
 @dataclass(frozen=True)
 class Found:
-    """What is stored of one operation. `claim` is its owner, generation and sends; `outbox` the kinds of messages."""
+    """What is stored of one operation.
+
+    `claim` is its owner, generation and sends; `outbox` the kinds of messages, of events the names.
+    """
 
     state: State
     claim: tuple[str, int, int] | None
@@ -200,7 +203,7 @@ class PostgresBench:
             state=State(operation.state),
             claim=(held[0].owner, held[0].generation, held[0].sends) if held else None,
             approvals=tuple(ApprovalState(row.state) for row in await self.rows(asked)),
-            outbox=tuple(row.kind for row in await self.rows(posted) if row.kind != "nudge"),
+            outbox=tuple(row.payload.get("what", row.kind) for row in await self.rows(posted) if row.kind != "nudge"),
         )
 
     async def calls_of(self, operation_id: str) -> list[tuple[int, str | None]]:
