@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from adapters.postgres_dsn import PostgresDsn
+from worker.addresses import is_of_this_machine
 from workflows.domain.errors import InvalidConfiguration
 
 PREFIX = "ONCEWARD_"
@@ -141,11 +142,23 @@ class ApiSettings(ToolSettings):
 
     api_host: str = Field("127.0.0.1", description="the address to listen on")
     api_port: Port = Field(8080, description="the port to listen on")
-    public_url: str = Field(pattern="^https?://", description="how browsers reach us")
+    development: bool = Field(
+        False, description="true: the issuer may be on this machine, as the development issuer is. Never in production"
+    )
+    public_url: str = Field(
+        pattern="^https?://", description="how browsers reach us: https, or http on this machine only"
+    )
     console_url: str = Field("", description="the Temporal console's base URL, for links")
-    issuer: str = Field(pattern="^https?://", description="the OIDC issuer")
-    audience: str = Field("onceward", description="the audience that tokens must name")
-    back_office_client_id: str = Field("onceward-back-office", description="our client id at the issuer")
+    issuer: str = Field(
+        pattern="^https?://", description="the OIDC issuer: https, and on this machine only if DEVELOPMENT is true"
+    )
+    audience: str = Field("onceward", min_length=1, description="the audience that tokens must name")
+    back_office_client_id: str = Field(
+        "onceward-back-office",
+        min_length=1,
+        validate_default=True,
+        description="our client id at the issuer, another word than AUDIENCE",
+    )
     session_secret: SecretStr = Field(min_length=32, description="at least 32 characters; signs the session cookies")
     strict_tools: bool = Field(
         True, description="false: no provider is asked to hold a model to a tool's schema; it is held to it here anyway"
@@ -159,6 +172,32 @@ class ApiSettings(ToolSettings):
     metrics_token: MetricsToken = Field(
         None, description="at least 16 characters that a scraper sends as bearer token; without it there is no /metrics"
     )
+
+    @field_validator("public_url")
+    @classmethod
+    def _out_of_reach_of_listeners(cls, address: str) -> str:
+        # The session cookie travels to it.
+        if not address.startswith("https://") and not is_of_this_machine(address):
+            raise ValueError("in the clear")
+        return address
+
+    @field_validator("issuer")
+    @classmethod
+    def _worth_believing(cls, address: str, read: ValidationInfo) -> str:
+        # Whoever answers in its place can be anybody; at the development issuer anybody can be anybody.
+        development = bool(read.data.get("development"))
+        fits = development if is_of_this_machine(address) else address.startswith("https://")
+        if not fits:
+            raise ValueError("not to be trusted")
+        return address
+
+    @field_validator("back_office_client_id")
+    @classmethod
+    def _another_word(cls, client: str, read: ValidationInfo) -> str:
+        # Else an agents' token would be as good as the proof of a sign-in, and the other way round.
+        if client == read.data.get("audience"):
+            raise ValueError("the same")
+        return client
 
 
 class RelaySettings(TemporalSettings):

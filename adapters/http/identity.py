@@ -27,6 +27,9 @@ LONGEST_TOKEN = 8192
 LONGEST_NAME = 255
 """Characters of a subject, tenant, role or agent."""
 
+LONGEST_CHAIN = 8
+"""Agents that one token may name, each acting for the next."""
+
 REQUIRED_CLAIMS = ("exp", "iat", "iss", "aud", "sub", "tenant")
 
 MEANINGS = {
@@ -119,24 +122,33 @@ def bearer_token(authorization: list[str]) -> str:
 def principal_from(claims: Mapping[str, Any]) -> Principal:
     """Read verified claims: `sub`, `tenant`, `roles` (list), `scope` (words), `act.sub` (the agent), `name`.
 
+    An agent may act on behalf of another, which stands inside its own `act`: the outermost is who acts now, and no
+    right depends on the others (RFC 8693 section 4.1).
+
     Raises:
         Unauthenticated: `invalid_token`, when one of them has another shape. An odd `act` is never read as no agent.
     """
+    agents = _agents(claims)
     return Principal(
         tenant=_word(claims.get("tenant")),
         subject=_word(claims.get("sub")),
         roles=frozenset(_word(role) for role in _list(claims.get("roles", []))),
         scopes=frozenset(_text(claims.get("scope", "")).split()),
-        agent=_agent(claims),
+        agent=agents[0] if agents else "",
         name=_text(claims.get("name", ""))[:LONGEST_NAME],
+        agents_before=agents[1:],
     )
 
 
-def _agent(claims: Mapping[str, Any]) -> str:
-    if "act" not in claims:
-        return ""
-    actor = claims["act"]
-    return _word(actor.get("sub") if isinstance(actor, Mapping) else None)
+def _agents(claims: Mapping[str, Any]) -> tuple[str, ...]:
+    agents: list[str] = []
+    while "act" in claims:
+        actor = claims["act"]
+        if not isinstance(actor, Mapping) or len(agents) == LONGEST_CHAIN:
+            raise Unauthenticated("invalid_token")
+        agents.append(_word(actor.get("sub")))
+        claims = actor
+    return tuple(agents)
 
 
 def _key_id(token: str) -> str:

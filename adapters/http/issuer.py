@@ -59,12 +59,13 @@ class Issuer:
         """The address published under `name`, e.g. `jwks_uri`.
 
         Raises:
-            IssuerUnavailable: no answer, or not this issuer's metadata.
+            IssuerUnavailable: no answer, not this issuer's metadata, or an address that is less safe than its own.
         """
         if self._metadata is None:
             self._metadata = await self._discover()
         address = self._metadata.get(name)
-        if not isinstance(address, str) or not address.startswith(("https://", "http://")):
+        schemes = ("https://",) if self.url.startswith("https://") else ("https://", "http://")
+        if not isinstance(address, str) or not address.startswith(schemes):
             raise IssuerUnavailable
         return address
 

@@ -45,7 +45,8 @@ async def insert_operation(
         )
     )
     actor = principal.agent or principal.subject
-    await rows.tell(connection, principal.tenant, operation_id, actor, "proposed", surface=turn.surface)
+    behind = {"on_behalf_of": ", ".join(principal.agents_before)} if principal.agents_before else {}
+    await rows.tell(connection, principal.tenant, operation_id, actor, "proposed", surface=turn.surface, **behind)
     return operation_id
 
 

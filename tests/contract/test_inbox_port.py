@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from adapters.intake.ports import Budget, Receipt, Registered, Turn
-from adapters.postgres.tables import verdicts
+from adapters.postgres.tables import events, verdicts
 from tests.support.benches import Bench, PostgresBench
 from tests.support.proposals import CALLER, catalog_in_which, fresh, lookup, refund, turn_of
 from workflows.domain.contract import Arguments
@@ -42,6 +42,14 @@ async def test_the_hash_of_the_intent_is_given_and_stored(bench: Bench) -> None:
     stored = await bench.operations.load(registered.operation_id or "")
     assert turn.calls[0].intent is not None
     assert registered.intent_hash == stored.intent_hash == turn.calls[0].intent.hash()
+
+
+async def test_the_record_names_every_agent_of_a_chain(postgres_bench: PostgresBench) -> None:
+    caller = replace(CALLER, agents_before=("planner", "front-desk"))
+    operation_id = (await register(postgres_bench, turn_of(refund(), caller=caller))).operation_id
+    statement = select(events.c.actor, events.c.detail).where(events.c.operation_id == operation_id)
+    (proposed,) = await postgres_bench.rows(statement)
+    assert (proposed.actor, proposed.detail["on_behalf_of"]) == ("support-agent", "planner, front-desk")
 
 
 async def test_the_same_delivery_finds_its_operation(bench: Bench) -> None:

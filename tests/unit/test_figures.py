@@ -133,7 +133,7 @@ def complete(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         "POSTGRES_DSN": "postgresql://onceward_door@127.0.0.1/onceward",
         "TEMPORAL_ADDRESS": "127.0.0.1:7233",
         "PUBLIC_URL": "http://127.0.0.1:8080",
-        "ISSUER": "http://127.0.0.1:8400",
+        "ISSUER": "https://sign-in.example.test",
         "SESSION_SECRET": "s" * 32,
     }.items():
         monkeypatch.setenv(f"ONCEWARD_{name}", word)

@@ -10,11 +10,13 @@ import httpx2
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from fastapi import Depends, FastAPI
 from pydantic import BaseModel
 
-from adapters.http.identity import BearerIdentity, TokenVerifier, Unauthenticated, principal_from
+from adapters.http.identity import LONGEST_CHAIN, BearerIdentity, TokenVerifier, Unauthenticated, principal_from
 from adapters.http.issuer import REFETCH_SECONDS, USABLE_SECONDS, Issuer, IssuerKeys, IssuerUnavailable
 from adapters.http.problems import Problem, answer_with_problems
 from workflows.domain.principal import Principal
@@ -30,6 +32,7 @@ class RotatingIssuer:
         self.keys: dict[str, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey] = {}
         self.published: list[dict[str, Any]] = []
         self.asked = 0
+        self.hosts: set[str] = set()
         self.gone = False
         self.rotate("key-1")
 
@@ -57,7 +60,17 @@ class RotatingIssuer:
         full.pop(without, None)
         return jwt.encode(full, self.keys[key_id], algorithm, headers={"kid": key_id})
 
+    def signed(self, header: dict[str, Any], **claims: Any) -> str:
+        """A token with exactly this header, really signed with this issuer's first key."""
+        signed = unsigned(header, valid_claims(**claims))
+        key = self.keys["key-1"]
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        r, s = decode_dss_signature(key.sign(signed.encode(), ec.ECDSA(SHA256())))
+        signature = base64.urlsafe_b64encode(r.to_bytes(32) + s.to_bytes(32)).rstrip(b"=").decode()
+        return f"{signed}.{signature}"
+
     def answer(self, request: httpx2.Request) -> httpx2.Response:
+        self.hosts.add(request.url.host)
         if self.gone:
             raise httpx2.ConnectError("gone")
         if request.url.path == "/.well-known/openid-configuration":
@@ -102,6 +115,14 @@ def valid_claims(**changed: Any) -> dict[str, Any]:
     now = int(time.time())
     plain = {"iss": URL, "aud": AUDIENCE, "sub": "support-7", "tenant": "tenant-a", "iat": now, "exp": now + 600}
     return {**plain, **changed}
+
+
+def chain_of(agents: int) -> dict[str, Any]:
+    """An `act` claim that names so many agents, one inside the other."""
+    act: dict[str, Any] = {"sub": "agent-1"}
+    for number in range(2, agents + 1):
+        act = {"sub": f"agent-{number}", "act": act}
+    return act
 
 
 async def refusal(verifier: TokenVerifier, token: str) -> str:
@@ -209,6 +230,109 @@ async def test_what_is_no_token_is_refused(verifier: TokenVerifier, token: str) 
     assert await refusal(verifier, token) == "invalid_token"
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"kid": "../../key-1"},
+        {"kid": "key-1\0"},
+        {"kid": ["key-1"]},
+        {"kid": {"key": "key-1"}},
+        {"kid": ""},
+        {"kid": None},
+        {"alg": "RS256"},
+        {"alg": "ES384"},
+        {"alg": "es256"},
+        {"alg": ["ES256"]},
+        {"crit": ["exp"]},
+        {"crit": []},
+        {"crit": ["b64"], "b64": False},
+        {"b64": False},
+        {"alg": None},
+    ],
+    ids=str,
+)
+async def test_a_header_that_asks_for_another_key_or_another_way_is_refused(
+    issuer: RotatingIssuer, verifier: TokenVerifier, header: dict[str, Any]
+) -> None:
+    assert await refusal(verifier, issuer.signed({"alg": "ES256", "kid": "key-1"} | header)) == "invalid_token"
+
+
+@pytest.mark.parametrize("name", ["jku", "x5u", "jwk", "x5c"])
+async def test_a_key_that_the_token_itself_brings_along_is_never_looked_at(
+    issuer: RotatingIssuer, verifier: TokenVerifier, name: str
+) -> None:
+    forger = RotatingIssuer()
+    brought: Any = forger.published[0] if name == "jwk" else "https://forger.test/jwks.json"
+    header = {"alg": "ES256", "kid": "key-1", name: [brought] if name == "x5c" else brought}
+    assert await refusal(verifier, forger.signed(header)) == "invalid_token"
+    assert issuer.hosts == {"issuer.test"}
+    assert await verifier.principal(issuer.signed(header))
+
+
+async def test_an_elliptic_key_takes_no_rsa_signature_and_the_other_way_round(
+    issuer: RotatingIssuer, verifier: TokenVerifier
+) -> None:
+    issuer.rotate("rsa-1", rsa.generate_private_key(65537, 2048))
+    elliptic, other = issuer.token("key-1"), issuer.token("rsa-1", "RS256")
+    for signed, key_id in ((elliptic, "rsa-1"), (other, "key-1")):
+        _, payload, signature = signed.split(".")
+        renamed = unsigned(jwt.get_unverified_header(signed) | {"kid": key_id}, {}).split(".")[0]
+        assert await refusal(verifier, f"{renamed}.{payload}.{signature}") == "invalid_token"
+
+
+@pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")
+async def test_an_rsa_key_that_is_too_short_to_trust_is_none(issuer: RotatingIssuer, verifier: TokenVerifier) -> None:
+    issuer.rotate("rsa-1", rsa.generate_private_key(65537, 1024))
+    assert await refusal(verifier, issuer.token("rsa-1", "RS256")) == "invalid_token"
+
+
+@pytest.mark.parametrize("claim", ["exp", "iat", "nbf"])
+@pytest.mark.parametrize("moment", ["soon", [1], {}, float("inf"), float("nan")], ids=str)
+async def test_a_moment_that_is_no_number_is_refused(
+    issuer: RotatingIssuer, verifier: TokenVerifier, claim: str, moment: Any
+) -> None:
+    token = issuer.signed({"alg": "ES256", "kid": "key-1"}, **{claim: moment})
+    assert await refusal(verifier, token) == "invalid_token"
+
+
+async def test_a_header_as_deep_as_a_token_is_long_is_refused(issuer: RotatingIssuer, verifier: TokenVerifier) -> None:
+    deep = base64.urlsafe_b64encode(b'{"kid":' + b"[" * 6000).rstrip(b"=").decode()
+    assert await refusal(verifier, f"{deep}.e30.eHh4") == "invalid_token"
+
+
+async def test_one_audience_among_several_is_enough(issuer: RotatingIssuer, verifier: TokenVerifier) -> None:
+    assert await verifier.principal(issuer.token(aud=["another-service", AUDIENCE]))
+
+
+async def test_of_a_chain_of_agents_the_last_one_acts_and_the_others_are_known(
+    issuer: RotatingIssuer, verifier: TokenVerifier
+) -> None:
+    act = {"sub": "refund-agent", "iss": URL, "act": {"sub": "planner", "act": {"sub": "front-desk"}}}
+    principal = await verifier.principal(issuer.token(act=act))
+    assert (principal.agent, principal.agents_before) == ("refund-agent", ("planner", "front-desk"))
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        {"sub": "refund-agent", "act": "planner"},
+        {"sub": "refund-agent", "act": {}},
+        {"sub": "refund-agent", "act": None},
+        {"act": {"sub": "planner"}},
+        chain_of(LONGEST_CHAIN + 1),
+    ],
+    ids=str,
+)
+async def test_a_chain_of_agents_that_is_odd_or_endless_is_refused(
+    issuer: RotatingIssuer, verifier: TokenVerifier, act: Any
+) -> None:
+    assert await refusal(verifier, issuer.token(act=act)) == "invalid_token"
+
+
+async def test_the_longest_chain_of_agents_is_read(issuer: RotatingIssuer, verifier: TokenVerifier) -> None:
+    assert len((await verifier.principal(issuer.token(act=chain_of(LONGEST_CHAIN)))).agents_before) == LONGEST_CHAIN - 1
+
+
 async def test_a_token_for_another_audience_of_the_same_issuer_is_worth_nothing_here(
     issuer: RotatingIssuer, verifier: TokenVerifier
 ) -> None:
@@ -265,6 +389,27 @@ async def test_keys_at_hand_carry_over_a_short_absence_of_the_issuer(
     clock.seconds += 2
     with pytest.raises(IssuerUnavailable):
         await verifier.principal(issuer.token())
+
+
+async def test_an_https_issuer_is_not_followed_to_an_address_that_anybody_on_the_way_could_answer() -> None:
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, json={"issuer": URL, "jwks_uri": "http://issuer.test/jwks.json"})
+
+    issuer = Issuer(URL, httpx2.AsyncClient(transport=httpx2.MockTransport(answer)))
+    with pytest.raises(IssuerUnavailable):
+        await issuer.endpoint("jwks_uri")
+
+
+async def test_a_withdrawn_key_stops_counting_as_soon_as_any_other_key_is_asked_for(
+    issuer: RotatingIssuer, verifier: TokenVerifier, clock: HandClock
+) -> None:
+    token = issuer.token()
+    await verifier.principal(token)
+    issuer.published.clear()
+    issuer.rotate("key-2")
+    clock.seconds += REFETCH_SECONDS
+    await verifier.principal(issuer.token("key-2"))
+    assert await refusal(verifier, token) == "invalid_token"
 
 
 async def test_an_issuer_that_calls_itself_something_else_is_not_believed(issuer: RotatingIssuer) -> None:

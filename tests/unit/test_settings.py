@@ -23,7 +23,7 @@ TEMPORAL = {"POSTGRES_DSN": DSN, "TEMPORAL_ADDRESS": "127.0.0.1:7233"}
 PAYMENTS = {"PAYMENTS_URL": "http://127.0.0.1:8090", "PAYMENTS_API_KEY": SECRET}
 API = TEMPORAL | {
     "PUBLIC_URL": "http://127.0.0.1:8080",
-    "ISSUER": "http://127.0.0.1:8400",
+    "ISSUER": "https://sign-in.example.test",
     "SESSION_SECRET": SECRET * 2,
 }
 COMPLETE: list[tuple[type[Settings], dict[str, str]]] = [
@@ -87,6 +87,14 @@ def test_a_missing_setting_is_named_with_what_it_should_be(
         (ApiSettings, API, "API_PORT", "65536"),
         (ApiSettings, API, "PUBLIC_URL", SECRET),
         (ApiSettings, API, "ISSUER", ""),
+        (ApiSettings, API, "ISSUER", f"http://{SECRET}.example.test"),
+        (ApiSettings, API, "ISSUER", "http://127.0.0.1:8400"),
+        (ApiSettings, API, "ISSUER", "https://localhost:8400"),
+        (ApiSettings, API, "ISSUER", "https://issuer.localhost"),
+        (ApiSettings, API, "ISSUER", "http://[::1]:8400"),
+        (ApiSettings, API | {"DEVELOPMENT": "true"}, "ISSUER", "http://sign-in.example.test"),
+        (ApiSettings, API, "PUBLIC_URL", f"http://{SECRET}.example.test"),
+        (ApiSettings, API | {"AUDIENCE": SECRET}, "BACK_OFFICE_CLIENT_ID", SECRET),
     ],
 )
 def test_an_unfit_setting_is_named_and_its_value_is_not(
@@ -97,6 +105,18 @@ def test_an_unfit_setting_is_named_and_its_value_is_not(
     assert SECRET not in told
     assert "short" not in told
     assert "Traceback" not in told
+
+
+def test_the_development_issuer_is_believed_in_development_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    with environment(monkeypatch, API | {"ISSUER": "http://127.0.0.1:8400", "DEVELOPMENT": "true"}):
+        assert read(ApiSettings).development
+    with environment(monkeypatch, API):
+        assert not read(ApiSettings).development
+
+
+def test_agents_tokens_and_sign_ins_are_for_different_audiences_by_default_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = sentence(monkeypatch, ApiSettings, API | {"AUDIENCE": "onceward-back-office"})
+    assert "ONCEWARD_BACK_OFFICE_CLIENT_ID" in told
 
 
 def test_every_fault_is_named_at_once_on_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,7 @@ def test_help_of_the_worker_names_the_settings_of_its_tools_too(monkeypatch: pyt
 
 def test_help_says_what_is_required_and_what_holds_otherwise() -> None:
     told = usage.parser("worker.api", "", ApiSettings).format_help()
-    assert "the OIDC issuer (required)" in told
+    assert "another word than AUDIENCE (default: onceward-back-office)" in told
+    assert "and on this machine only if DEVELOPMENT is true (required)" in told
     assert "the port to listen on (default: 8080)" in told
     assert "for links (optional)" in told

@@ -77,6 +77,7 @@ def api(layout: Layout) -> Environment:
         **_common(layout, "onceward_door"),
         "ONCEWARD_API_HOST": HOST,
         "ONCEWARD_API_PORT": str(layout.ports["api"]),
+        "ONCEWARD_DEVELOPMENT": "true",
         "ONCEWARD_SESSION_SECRET": layout.credentials["session_secret"],
         **_given(["ONCEWARD_METRICS_TOKEN"]),
     }

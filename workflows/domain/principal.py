@@ -8,6 +8,7 @@ class Principal:
     """The caller as the credential names it.
 
     `subject` is the end user; `agent` is the software acting for them (RFC 8693 `act`), empty when they act themselves.
+    `agents_before` are those that `agent` acts on behalf of, the nearest first: for the record, never for a right.
     """
 
     tenant: str
@@ -16,3 +17,4 @@ class Principal:
     scopes: frozenset[str] = frozenset()
     agent: str = ""
     name: str = ""
+    agents_before: tuple[str, ...] = ()
