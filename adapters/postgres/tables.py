@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     DateTime,
     ForeignKey,
     Identity,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     func,
+    literal_column,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
@@ -24,6 +26,9 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 metadata = MetaData()
 
 OPERATION_ID = "operations.operation_id"
+
+OBJECT = "md5(substr(resource, strpos(resource, ':') + 1))"
+"""The digest of an object's name without its kind: names come from outside and may be longer than an index entry."""
 
 
 def _now(name: str) -> "Column[Any]":
@@ -64,12 +69,20 @@ operations = Table(
     _now("updated_at"),
     _moment("ended_at"),
     _now("swept_at"),
-    Index("operations_by_tenant", "tenant", text("created_at DESC")),
+    Index("operations_by_tenant", "tenant", text("created_at DESC"), text("operation_id DESC")),
+    Index("operations_by_state", "tenant", "state", text("created_at DESC"), text("operation_id DESC")),
+    Index("operations_by_tool", "tenant", "tool", text("created_at DESC"), text("operation_id DESC")),
+    Index("operations_by_requester", "tenant", "subject", text("created_at DESC"), text("operation_id DESC")),
+    Index("operations_by_object", "tenant", text(OBJECT)),
+    Index("operations_at_rest", "tenant", "state", "updated_at", postgresql_where=text("ended_at IS NULL")),
     Index("operations_by_act", "act_hash", "created_at", postgresql_where=text("writes")),
     Index("operations_to_sweep", "swept_at", postgresql_where=text("writes AND ended_at IS NULL")),
     Index("open_operations", "state", "created_at", postgresql_where=text("ended_at IS NULL")),
     comment="One logical act: what was meant, by whom, where it stands and how it ended.",
 )
+
+OBJECT_DIGEST: ColumnElement[str] = literal_column(OBJECT.replace("resource", "operations.resource"), type_=Text())
+"""Written out, as the index is: with its text in a variable PostgreSQL does not know the expression again."""
 
 calls = Table(
     "calls",
@@ -91,6 +104,8 @@ calls = Table(
     Column("deliveries", Integer, nullable=False, server_default="1"),
     _now("created_at"),
     Index("calls_by_operation", "operation_id"),
+    Index("calls_by_id", "tenant", text("md5(call_id)")),
+    Index("calls_by_request", "tenant", text("md5(request_id)")),
     Index("calls_by_lineage", "lineage", "created_at"),
     Index("hosted_approvals", "tenant", text("md5(call_id)"), postgresql_where=text("hosted")),
     comment="The inbox: every proposal that was ever delivered, and the operation or the refusal that it became.",
@@ -132,7 +147,13 @@ approvals = Table(
     Column("consumed_generation", Integer),
     UniqueConstraint("operation_id", "revision", name="approvals_revision"),
     Index("one_open_approval", "operation_id", unique=True, postgresql_where=text("state IN ('pending', 'granted')")),
-    Index("pending_approvals", "tenant", "asked_at", postgresql_where=text("state = 'pending'")),
+    Index(
+        "open_approvals",
+        "tenant",
+        "expires_at",
+        "approval_id",
+        postgresql_where=text("state IN ('pending', 'granted')"),
+    ),
     comment="A question to the approvers, bound to one intent, one version of the resource and one policy.",
 )
 

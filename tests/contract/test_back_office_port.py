@@ -9,6 +9,7 @@ from typing import Protocol
 import pytest
 from sqlalchemy import select
 
+from adapters.http.back_office.lists import OperationQuery
 from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore, DecisionOutcome
 from adapters.postgres.back_office import PostgresBackOffice
 from adapters.postgres.decisions import Wake
@@ -196,7 +197,7 @@ async def test_a_question_is_shown_with_what_it_binds(office: Office) -> None:
 
 async def test_the_inbox_has_the_nearest_deadline_first(office: Office) -> None:
     later, sooner = await office.ask(days=2), await office.ask(days=1)
-    lines = await office.store.pending(person(office))
+    lines = (await office.store.pending(person(office))).lines
     assert [line.approval_id for line in lines] == [sooner, later]
     assert [(line.votes, line.quorum, line.requester) for line in lines] == [(0, 1, "support-7")] * 2
 
@@ -205,20 +206,20 @@ async def test_the_inbox_has_the_nearest_deadline_first(office: Office) -> None:
 async def test_what_is_decided_leaves_the_inbox(office: Office, choice: Choice) -> None:
     approval_id = await office.ask()
     await decide(office, approval_id, choice)
-    assert await office.store.pending(person(office)) == []
+    assert (await office.store.pending(person(office))).lines == ()
 
 
 async def test_what_has_expired_leaves_the_inbox_and_is_shown_as_it_is(office: Office) -> None:
     approval_id = await office.ask()
     await office.pass_time(approval_id, 3 * DAY_SECONDS + 1)
-    assert await office.store.pending(person(office)) == []
+    assert (await office.store.pending(person(office))).lines == ()
 
 
 async def test_another_tenant_sees_nothing(office: Office) -> None:
     approval_id = await office.ask()
     (operation_id,) = await office.propose(1)
     stranger = replace(person(office), tenant=fresh("tenant"))
-    assert await office.store.pending(stranger) == []
+    assert (await office.store.pending(stranger)).lines == ()
     assert await office.store.approval(stranger, approval_id) is None
     assert (await office.store.operations(stranger)).lines == ()
     assert await office.store.operation(stranger, operation_id) is None
@@ -249,7 +250,7 @@ async def test_a_quorum_waits_for_the_second_person(office: Office) -> None:
     approval_id = await office.ask(quorum=2)
     first = await decide(office, approval_id)
     assert (first.state, first.approvals) == (ApprovalState.PENDING, 1)
-    (line,) = await office.store.pending(person(office))
+    (line,) = (await office.store.pending(person(office))).lines
     assert (line.votes, line.quorum) == (1, 2)
     second = await decide(office, approval_id, who=person(office, "approver-2"))
     assert (second.state, second.approvals) == (ApprovalState.GRANTED, 2)
@@ -392,7 +393,7 @@ async def test_every_operation_is_listed_once_however_they_fall_on_pages(office:
     listed: list[str] = []
     after = ""
     while True:
-        page = await office.store.operations(person(office), after=after)
+        page = await office.store.operations(person(office), OperationQuery(after=after))
         listed += [line.operation_id for line in page.lines]
         after = page.following
         if not after:
@@ -403,9 +404,9 @@ async def test_every_operation_is_listed_once_however_they_fall_on_pages(office:
 
 async def test_operations_can_be_listed_by_state(office: Office) -> None:
     (operation_id,) = await office.propose(1)
-    proposed = await office.store.operations(person(office), State.PROPOSED)
+    proposed = await office.store.operations(person(office), OperationQuery(state=State.PROPOSED))
     assert operation_id in [line.operation_id for line in proposed.lines]
-    assert (await office.store.operations(person(office), State.SUCCEEDED)).lines == ()
+    assert (await office.store.operations(person(office), OperationQuery(state=State.SUCCEEDED))).lines == ()
 
 
 async def test_one_operation_is_shown_in_full(office: Office) -> None:

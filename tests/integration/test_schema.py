@@ -50,6 +50,7 @@ UPDATES: dict[str, set[tuple[str, str]]] = {
         ("calls", "deliveries"),
         ("approvals", "state"),
         ("approvals", "ended_at"),
+        *(("outbox", name) for name in ("due_at", "attempts", "failure", "set_aside_at")),
     },
     "worker": {
         *(("operations", name) for name in ("state", "code", "details", "result", "reference")),

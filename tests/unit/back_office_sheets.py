@@ -3,13 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from adapters.http.back_office.ports import (
-    ApprovalReference,
-    ApprovalSheet,
-    OperationLine,
-    OperationSheet,
-    TimelineEntry,
-)
+from adapters.http.back_office.lists import OperationLine
+from adapters.http.back_office.ports import ApprovalReference, ApprovalSheet, OperationSheet, TimelineEntry
 from tests.unit.memory_back_office import NOON
 from workflows.domain.approval import Approval, ApprovalState, Binding
 from workflows.domain.gate import Layer, Verdict

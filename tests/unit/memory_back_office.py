@@ -4,26 +4,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
-from adapters.http.back_office.ports import (
-    ApprovalLine,
-    ApprovalSheet,
-    DecisionOutcome,
+from adapters.http.back_office.lists import (
+    EVERY_OPERATION,
+    EVERY_QUESTION,
+    PAGE,
+    ApprovalList,
+    HeldMessage,
+    HeldMessages,
+    OperationLine,
     OperationList,
-    OperationSheet,
-    Vote,
+    OperationQuery,
+    PendingQuery,
+    Stuck,
+    StuckWork,
 )
+from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome, OperationSheet, Vote
+from tests.unit import memory_lists
+from tests.unit.memory_lists import approving
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
-from workflows.domain.errors import DecisionRefused, ResolutionRefused
+from workflows.domain.errors import DecisionRefused, RequeueRefused, ResolutionRefused
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
-from workflows.domain.resolution import Resolution, refusal_of_operator, require_grounds
+from workflows.domain.resolution import OPERATOR_ROLE, Resolution, refusal_of_operator, require_grounds
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 DECIDED = {ApprovalState.GRANTED, ApprovalState.DENIED, ApprovalState.CONSUMED}
-
-PAGE = 50
-"""Operations in one answer."""
 
 
 class StandingClock:
@@ -41,13 +47,20 @@ class StandingClock:
 
 @dataclass
 class MemoryBackOffice:
-    """Keeps sheets in dictionaries. `attempts` lists every decision that was tried, counted or not."""
+    """Keeps sheets in dictionaries. `attempts` lists every decision that was tried, counted or not.
+
+    `held` are the messages that were set aside, each with its operation's requester; `names` are the ids of the calls
+    and responses that became an operation.
+    """
 
     clock: StandingClock
     approvals: dict[str, ApprovalSheet] = field(default_factory=dict)
     operation_sheets: dict[str, OperationSheet] = field(default_factory=dict)
     attempts: list[tuple[str, str, str]] = field(default_factory=list)
     resolutions: dict[str, Resolution] = field(default_factory=dict)
+    held: dict[int, tuple[str, HeldMessage]] = field(default_factory=dict)
+    requeued: list[int] = field(default_factory=list)
+    names: dict[str, set[str]] = field(default_factory=dict)
 
     def ask(self, sheet: ApprovalSheet) -> None:
         self.approvals[sheet.approval.approval_id] = sheet
@@ -64,10 +77,8 @@ class MemoryBackOffice:
         self.ask(revised)
         return revised
 
-    async def pending(self, viewer: Principal) -> Sequence[ApprovalLine]:
-        mine = (sheet for sheet in self.approvals.values() if sheet.requester.tenant == viewer.tenant)
-        waiting = [sheet for sheet in mine if self._waits(sheet)]
-        return [_line(sheet) for sheet in sorted(waiting, key=lambda sheet: sheet.approval.expires_at)]
+    async def pending(self, viewer: Principal, query: PendingQuery = EVERY_QUESTION) -> ApprovalList:
+        return memory_lists.pending(self.approvals.values(), viewer, query, self.clock())
 
     async def approval(self, viewer: Principal, approval_id: str) -> ApprovalSheet | None:
         sheet = self.approvals.get(approval_id)
@@ -104,13 +115,29 @@ class MemoryBackOffice:
         if self.resolutions.setdefault(operation_id, word) != word:
             raise ResolutionRefused("resolution_already_given")
 
-    async def operations(self, viewer: Principal, state: State | None = None, after: str = "") -> OperationList:
-        mine = [sheet.line for key, sheet in self.operation_sheets.items() if key.startswith(f"{viewer.tenant}/")]
-        wanted = [line for line in mine if state is None or line.state is state]
-        newest_first = sorted(wanted, key=lambda line: line.created_at, reverse=True)
-        start = int(after or 0)
-        following = str(start + PAGE) if len(newest_first) > start + PAGE else ""
-        return OperationList(tuple(newest_first[start : start + PAGE]), following)
+    async def operations(self, viewer: Principal, query: OperationQuery = EVERY_OPERATION) -> OperationList:
+        return memory_lists.operations(
+            self._lines(viewer), query, lambda line: self.names.get(line.operation_id, set())
+        )
+
+    async def stuck(self, viewer: Principal) -> StuckWork:
+        mine = (sheet for sheet in self.approvals.values() if sheet.requester.tenant == viewer.tenant)
+        asked = [sheet for sheet in mine if sheet.approval.state in memory_lists.OPEN]
+        groups = [memory_lists.group(why, self._lines(viewer), asked, self.clock()) for why in Stuck]
+        operator = OPERATOR_ROLE in viewer.roles and not viewer.agent
+        return StuckWork(tuple(groups), self._messages(viewer) if operator else None)
+
+    async def requeue(self, viewer: Principal, message_id: int) -> None:
+        requester, message = self.held.get(message_id, ("", None))
+        sheet = None if message is None else await self.operation(viewer, message.operation_id)
+        if sheet is None:
+            raise RequeueRefused("not_found")
+        refusal = refusal_of_operator(viewer, viewer.tenant, requester)
+        if refusal is not None:
+            raise RequeueRefused(refusal)
+        if message_id in self.requeued:
+            raise RequeueRefused("message_not_set_aside")
+        self.requeued.append(message_id)
 
     async def operation(self, viewer: Principal, operation_id: str) -> OperationSheet | None:
         return self.operation_sheets.get(f"{viewer.tenant}/{operation_id}")
@@ -140,8 +167,14 @@ class MemoryBackOffice:
         self.ask(decided)
         return _outcome(decided, vote, repeated=False)
 
-    def _waits(self, sheet: ApprovalSheet) -> bool:
-        return sheet.approval.state is ApprovalState.PENDING and sheet.approval.expires_at > self.clock()
+    def _lines(self, viewer: Principal) -> list[OperationLine]:
+        return [sheet.line for key, sheet in self.operation_sheets.items() if key.startswith(f"{viewer.tenant}/")]
+
+    def _messages(self, viewer: Principal) -> HeldMessages:
+        mine = {line.operation_id for line in self._lines(viewer)}
+        kept = {number: message for number, (_, message) in self.held.items() if number not in self.requeued}
+        lines = [message for _, message in sorted(kept.items()) if message.operation_id in mine]
+        return HeldMessages(len(lines), tuple(lines[:PAGE]))
 
 
 def _state_after(votes: Sequence[Vote], quorum: int) -> ApprovalState:
@@ -151,27 +184,4 @@ def _state_after(votes: Sequence[Vote], quorum: int) -> ApprovalState:
 
 
 def _outcome(sheet: ApprovalSheet, vote: Vote, *, repeated: bool) -> DecisionOutcome:
-    return DecisionOutcome(vote, sheet.approval.state, _approvals(sheet), sheet.approval.quorum, repeated)
-
-
-def _approvals(sheet: ApprovalSheet) -> int:
-    return sum(vote.choice is Choice.APPROVE for vote in sheet.votes)
-
-
-def _line(sheet: ApprovalSheet) -> ApprovalLine:
-    approval, impact = sheet.approval, sheet.impact
-    return ApprovalLine(
-        approval_id=approval.approval_id,
-        tool=sheet.tool,
-        action=impact.action,
-        resource=impact.resource,
-        money=impact.money,
-        count=impact.count,
-        reversible=impact.reversible,
-        requester=sheet.requester.subject,
-        agent=sheet.requester.agent,
-        asked_at=sheet.asked_at,
-        expires_at=approval.expires_at,
-        votes=_approvals(sheet),
-        quorum=approval.quorum,
-    )
+    return DecisionOutcome(vote, sheet.approval.state, approving(sheet), sheet.approval.quorum, repeated)

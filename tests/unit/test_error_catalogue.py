@@ -27,6 +27,7 @@ CODE_AT: dict[str, int] = {
     "CallRefused": 0,
     "ResponseRefused": 0,
     "DecisionRefused": 0,
+    "RequeueRefused": 0,
     "OncewardError": 0,
     "CallError": 0,
     "refuse": 0,

@@ -18,6 +18,7 @@
     ├── StoreUnavailable       our own database does not answer
     ├── DecisionRefused        an approver's decision did not count
     ├── ResolutionRefused      an operator's word did not count
+    ├── RequeueRefused         a message that was set aside was not put back
     └── InvalidConfiguration   the process must not start
 
 Codes are stable; `ERRORS` says of each which kind it is and what the caller may do next. Messages never carry a
@@ -180,6 +181,9 @@ ERRORS: dict[str, ErrorEntry] = {
     ),
     "resolution_reference_required": ErrorEntry(
         _N, _A.FIX_ARGUMENTS, "What happened has a reference at the downstream; nothing was changed."
+    ),
+    "message_not_set_aside": ErrorEntry(
+        _R, _A.DO_NOT_RETRY, "This message is delivered or on its way; nothing was changed."
     ),
     "batch_failed": ErrorEntry(_R, _A.ASK_USER, "Nothing of it was done; the items failed for different reasons."),
     # ── ends that come from outside ──
@@ -361,6 +365,10 @@ class DecisionRefused(OncewardError):
 
 class ResolutionRefused(OncewardError):
     """An operator's word did not count; `code` says why (resolution_stale, operator_not_allowed …)."""
+
+
+class RequeueRefused(OncewardError):
+    """A message that was set aside was not put back; `code` says why (message_not_set_aside, operator_not_allowed)."""
 
 
 class InvalidConfiguration(OncewardError):

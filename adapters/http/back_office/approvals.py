@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from adapters.http.back_office import notices
 from adapters.http.back_office.forms import trusted_form
+from adapters.http.back_office.lists import PendingQuery
 from adapters.http.back_office.notices import Notice
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
@@ -20,6 +21,8 @@ from workflows.domain.errors import DecisionRefused
 
 LONGEST_REASON = 2000
 """Characters."""
+
+CURSOR = re.compile(r"[A-Za-z0-9_.:+=-]{0,256}")
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
@@ -60,8 +63,8 @@ class ApprovalPages:
     async def inbox(self, request: Request) -> Response:
         """All that waits for a decision."""
         session = self._sessions.require(request)
-        lines = await self._store.pending(session.viewer)
-        return self._pages.answer("inbox.html", session, lines=lines)
+        found = await self._store.pending(session.viewer, PendingQuery(after=cursor(request)))
+        return self._pages.answer("inbox.html", session, found=found)
 
     async def show(self, request: Request) -> Response:
         """One approval."""
@@ -128,6 +131,18 @@ def identifier(request: Request) -> str:
     """
     value: str = request.path_params["id"]
     if not IDENTIFIER.fullmatch(value):
+        raise PageRefused.absent()
+    return value
+
+
+def cursor(request: Request) -> str:
+    """Where the page of a list begins, empty for the first.
+
+    Raises:
+        PageRefused: it cannot be one of ours.
+    """
+    value = request.query_params.get("after", "")
+    if not CURSOR.fullmatch(value):
         raise PageRefused.absent()
     return value
 

@@ -1,12 +1,12 @@
 """The list of operations and one operation with all that is known about it."""
 
-import re
 from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from adapters.http.back_office.approvals import identifier
+from adapters.http.back_office.approvals import cursor, identifier
+from adapters.http.back_office.lists import OperationQuery
 from adapters.http.back_office.notices import Notice
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.ports import BackOfficeStore, OperationSheet
@@ -15,8 +15,6 @@ from adapters.http.back_office.session import Session, Sessions
 from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
 from workflows.domain.lifecycle import State
 from workflows.domain.resolution import Finding, refusal_of_operator
-
-CURSOR = re.compile(r"[A-Za-z0-9_.:+=-]{0,256}")
 
 FILTERS = (
     State.MANUAL_REVIEW,
@@ -54,8 +52,8 @@ class OperationPages:
     async def index(self, request: Request) -> Response:
         """The newest operations, in one state or in all."""
         session = self._sessions.require(request)
-        state, after = _state(request), _cursor(request)
-        found = await self._store.operations(session.viewer, state, after)
+        state, after = _state(request), cursor(request)
+        found = await self._store.operations(session.viewer, OperationQuery(state=state, after=after))
         return self._pages.answer("operations.html", session, found=found, state=state, after=after, filters=FILTERS)
 
     async def show(self, request: Request) -> Response:
@@ -109,10 +107,3 @@ def _state(request: Request) -> State | None:
         return State(value) if value else None
     except ValueError as error:
         raise PageRefused.absent() from error
-
-
-def _cursor(request: Request) -> str:
-    value = request.query_params.get("after", "")
-    if not CURSOR.fullmatch(value):
-        raise PageRefused.absent()
-    return value

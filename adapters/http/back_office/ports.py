@@ -4,36 +4,25 @@ Everything here was computed by the server on its own look at the world; nothing
 their own tenant only: an object of another tenant is absent.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from adapters.http.back_office.lists import (
+    EVERY_OPERATION,
+    EVERY_QUESTION,
+    ApprovalList,
+    OperationLine,
+    OperationList,
+    OperationQuery,
+    PendingQuery,
+    StuckWork,
+)
 from workflows.domain.approval import Approval, ApprovalState, Choice
 from workflows.domain.gate import Verdict
-from workflows.domain.impact import Fact, Impact, Money, Resource
-from workflows.domain.lifecycle import State
+from workflows.domain.impact import Fact, Impact
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Finding, Resolution
-
-
-@dataclass(frozen=True)
-class ApprovalLine:
-    """One pending approval in the inbox. `votes` of `quorum` approvals are in."""
-
-    approval_id: str
-    tool: str
-    action: str
-    resource: Resource
-    money: Money | None
-    count: int
-    reversible: bool
-    requester: str
-    agent: str
-    asked_at: datetime
-    expires_at: datetime
-    votes: int = 0
-    quorum: int = 1
 
 
 @dataclass(frozen=True)
@@ -82,37 +71,6 @@ class DecisionOutcome:
     approvals: int
     quorum: int
     repeated: bool = False
-
-
-@dataclass(frozen=True)
-class OperationLine:
-    """One operation in the list.
-
-    `waiting_for` names what it waits for ("a person's decision"), empty when it does not wait. A read (`writes` False)
-    changes nothing and has no workflow.
-    """
-
-    operation_id: str
-    tool: str
-    action: str
-    resource: Resource
-    money: Money | None
-    state: State
-    code: str | None
-    waiting_for: str
-    requester: str
-    agent: str
-    created_at: datetime
-    updated_at: datetime
-    writes: bool = True
-
-
-@dataclass(frozen=True)
-class OperationList:
-    """Some operations, and the cursor of what comes after them (empty: nothing does)."""
-
-    lines: tuple[OperationLine, ...]
-    following: str = ""
 
 
 @dataclass(frozen=True)
@@ -194,9 +152,9 @@ class OperationSheet:
 
 
 class BackOfficeStore(Protocol):
-    """What the pages read, and the two things that they write."""
+    """What the pages read, and the three things that they write."""
 
-    async def pending(self, viewer: Principal) -> Sequence[ApprovalLine]:
+    async def pending(self, viewer: Principal, query: PendingQuery = EVERY_QUESTION) -> ApprovalList:
         """Approvals of the viewer's tenant that wait and have not expired, the nearest deadline first."""
         ...
 
@@ -221,8 +179,8 @@ class BackOfficeStore(Protocol):
         """
         ...
 
-    async def operations(self, viewer: Principal, state: State | None = None, after: str = "") -> OperationList:
-        """Operations of the viewer's tenant, the newest first, in one state or in all; `after` is a cursor."""
+    async def operations(self, viewer: Principal, query: OperationQuery = EVERY_OPERATION) -> OperationList:
+        """Operations of the viewer's tenant, the newest first."""
         ...
 
     async def operation(self, viewer: Principal, operation_id: str) -> OperationSheet | None:
@@ -237,5 +195,18 @@ class BackOfficeStore(Protocol):
             `resolution_evidence_required`, `resolution_reference_required`, `resolution_not_open` (no operator is
             asked), `resolution_stale` (another generation than shown), `resolution_reference_taken` (another
             operation's), `resolution_already_given`. The same person's same word is taken without being counted again.
+        """
+        ...
+
+    async def stuck(self, viewer: Principal) -> StuckWork:
+        """What of the viewer's tenant does not go on; messages that were set aside are shown to operators only."""
+        ...
+
+    async def requeue(self, viewer: Principal, message_id: int) -> None:
+        """Have a message that was set aside delivered after all, as if it were new; the operation's timeline tells.
+
+        Raises:
+            RequeueRefused, checked in this order: `not_found` (absent or another tenant's), `operator_not_allowed`
+            (agent, role or own request), `message_not_set_aside` (delivered, or on its way).
         """
         ...

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.http.back_office.ports import ItemLine, OperationLine, OperationSheet, TimelineEntry
+from adapters.http.back_office.lists import OperationLine
+from adapters.http.back_office.ports import ItemLine, OperationSheet, TimelineEntry
 from workflows.domain.approval import ApprovalState
 from workflows.domain.effect import ABANDONED, Outcome
 from workflows.domain.errors import ERRORS
@@ -75,6 +76,7 @@ EVENTS = {
     "resolution.happened": "An operator says: it happened",
     "resolution.did_not_happen": "An operator says: it did not happen",
     "resolution.abandoned": "An operator has given up finding out",
+    "outbox.requeued": "An operator has put a message back that could not be delivered",
     "proposed.again": "Proposed again while open: answered with this operation",
     "hosted.ran": "Run by the model's provider, as allowed here",
     "approval.asked": "People are asked",
