@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from starlette.requests import Request
 
 from adapters.envelopes import SURFACES
 from adapters.envelopes.envelope import ToolDefinition
 from adapters.http.back_office import notices
 from adapters.http.back_office.figures import amount
+from adapters.http.back_office.languages import ENGLISH
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.session import Session
 from tests.support.contracts import CONTRACTS, FAMILIES, Json, Path, fields, good, impact, with_value, without
@@ -254,7 +256,12 @@ def test_the_approval_page_shows_its_impact(name: str) -> None:
     asked = impact(contract)
     page = html.unescape(approval_page(asked))
     assert asked.money is not None
-    told = [contract.title, asked.resource.id, amount(asked.money).figure, *(fact.value for fact in asked.facts)]
+    told = [
+        contract.title,
+        asked.resource.id,
+        amount(asked.money, ENGLISH).figure,
+        *(fact.value for fact in asked.facts),
+    ]
     assert [words for words in told if words not in page] == []
 
 
@@ -263,5 +270,6 @@ def approval_page(asked: Impact) -> str:
     shown: Json = {"notice": None, "typed": "", "open": True, "own_vote": None, "bar": "", "longest_reason": 2000}
     session = Session(REQUESTER, "csrf", NOON)
     sheet = approval_sheet(impact=asked)
-    answer = Pages(clock).answer("approval.html", session, sheet=sheet, notices=notices, **shown)
+    request = Request({"type": "http", "method": "GET", "path": "/back-office/approvals/approval-1", "headers": []})
+    answer = Pages(clock).answer(request, "approval.html", session, sheet=sheet, notices=notices, **shown)
     return bytes(answer.body).decode()

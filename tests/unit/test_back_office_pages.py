@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.back_office.figures import Amount, amount, distance, fingerprint
 from adapters.http.back_office.inert_text import marked, visible
+from adapters.http.back_office.languages import ENGLISH
 from adapters.http.back_office.ports import ApprovalReference, BackOfficeStore
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.sign_in import admitted
@@ -757,7 +758,7 @@ def test_dubious_words_are_marked(word: str, remark: str) -> None:
     ],
 )
 def test_an_amount_is_written_with_the_digits_of_its_currency(money: Money, figure: str) -> None:
-    assert amount(money) == Amount(figure, money.currency)
+    assert amount(money, ENGLISH) == Amount(figure, money.currency)
 
 
 @pytest.mark.parametrize(
@@ -774,7 +775,7 @@ def test_an_amount_is_written_with_the_digits_of_its_currency(money: Money, figu
     ],
 )
 def test_times_are_told_as_distances(delta: dict[str, float], words: str) -> None:
-    assert distance(NOON + timedelta(**delta), NOON) == words
+    assert distance(NOON + timedelta(**delta), NOON, ENGLISH) == words
 
 
 def test_a_fingerprint_is_short_enough_to_compare() -> None:

@@ -21,6 +21,8 @@ from starlette.types import ASGIApp
 
 from adapters.http.back_office.approvals import ApprovalPages
 from adapters.http.back_office.code_flow import CodeFlow
+from adapters.http.back_office.language_choice import LanguageChoice
+from adapters.http.back_office.languages import N_
 from adapters.http.back_office.operations import OperationPages
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.ports import BackOfficeStore
@@ -76,6 +78,7 @@ def back_office(
         *_operation_routes(operations),
         Route("/operations/{id}/resolution", resolutions.resolve, methods=["POST"]),
         *_sign_in_routes(SignIn(CodeFlow(issuer, verifier, settings), pages, sessions, attempts, settings.origin)),
+        Route("/language", LanguageChoice(sessions, settings).choose, methods=["POST"]),
         Mount("/assets", StaticFiles(directory=ASSETS)),
     ]
     app = Starlette(routes=routes, exception_handlers=_handlers(pages, sessions))
@@ -111,7 +114,7 @@ def _sign_in_routes(sign_in: SignIn) -> list[Route]:
 
 def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler]:
     def page(request: Request, refusal: PageRefused) -> Response:
-        return pages.answer("refused.html", sessions.find(request), refusal.status, refusal=refusal)
+        return pages.answer(request, "refused.html", sessions.find(request), refusal.status, refusal=refusal)
 
     async def refused(request: Request, error: PageRefused) -> Response:
         return page(request, error)
@@ -125,8 +128,8 @@ def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler
         return response
 
     async def unavailable(request: Request, _: Exception) -> Response:
-        sentence = "The sign-in service does not answer. Please try again in a moment."
-        return page(request, PageRefused(503, "You cannot sign in just now", sentence))
+        sentence = N_("The sign-in service does not answer. Please try again in a moment.")
+        return page(request, PageRefused(503, N_("You cannot sign in just now"), sentence))
 
     async def outage(request: Request, _: Exception) -> Response:
         response = page(request, PageRefused.outage())
@@ -150,9 +153,9 @@ def _plain_refusal(status: int) -> PageRefused:
     if status == 404:
         return PageRefused.absent()
     if status == 405:
-        return PageRefused(405, "That is not how this page is used", "Nothing was changed.")
+        return PageRefused(405, N_("That is not how this page is used"), N_("Nothing was changed."))
     return PageRefused(
-        status, "Something went wrong here", "If you were deciding, open the page again to see what counted."
+        status, N_("Something went wrong here"), N_("If you were deciding, open the page again to see what counted.")
     )
 
 

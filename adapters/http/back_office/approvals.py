@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from adapters.http.back_office import notices
 from adapters.http.back_office.forms import trusted_form
+from adapters.http.back_office.languages import Language, language_of
 from adapters.http.back_office.lists import PendingQuery
 from adapters.http.back_office.notices import Notice
 from adapters.http.back_office.pages import Pages
@@ -64,23 +65,23 @@ class ApprovalPages:
         """All that waits for a decision."""
         session = self._sessions.require(request)
         found = await self._store.pending(session.viewer, PendingQuery(after=cursor(request)))
-        return self._pages.answer("inbox.html", session, found=found)
+        return self._pages.answer(request, "inbox.html", session, found=found)
 
     async def show(self, request: Request) -> Response:
         """One approval."""
         session = self._sessions.require(request)
-        return self._page(session, await self._sheet(session, identifier(request)))
+        return self._page(request, session, await self._sheet(session, identifier(request)))
 
     async def decide(self, request: Request) -> Response:
         """Count one person's word. This is the only route that changes anything."""
         approval_id = identifier(request)
         session = self._deciding_session(request, approval_id)
         form = await trusted_form(request, session, self._origin)
-        notice = await self._decide(session, approval_id, form)
+        notice = await self._decide(session, approval_id, form, language_of(request, session))
         typed = "" if notice.status == 200 else form.get("reason", "")[:LONGEST_REASON]
-        return self._page(session, await self._sheet(session, approval_id), notice, typed)
+        return self._page(request, session, await self._sheet(session, approval_id), notice, typed)
 
-    async def _decide(self, session: Session, approval_id: str, form: Mapping[str, str]) -> Notice:
+    async def _decide(self, session: Session, approval_id: str, form: Mapping[str, str], language: Language) -> Notice:
         try:
             ballot = Ballot.read(form)
             outcome = await self._store.decide(
@@ -89,8 +90,8 @@ class ApprovalPages:
         except DecisionRefused as refusal:
             # Read after the refusal, so that the person is told what is true now.
             sheet = await self._sheet(session, approval_id)
-            return notices.refused(refusal.code, sheet, session.viewer)
-        return notices.counted(outcome)
+            return notices.refused(refusal.code, sheet, session.viewer, language)
+        return notices.counted(outcome, language)
 
     def _deciding_session(self, request: Request, approval_id: str) -> Session:
         session = self._sessions.find(request)
@@ -105,10 +106,13 @@ class ApprovalPages:
             raise PageRefused.absent()
         return sheet
 
-    def _page(self, session: Session, sheet: ApprovalSheet, notice: Notice | None = None, typed: str = "") -> Response:
+    def _page(
+        self, request: Request, session: Session, sheet: ApprovalSheet, notice: Notice | None = None, typed: str = ""
+    ) -> Response:
         viewer, asked = session.viewer, sheet.requester
         barred = refusal_of_approver(viewer, asked.tenant, asked.subject, sheet.approval.approver_role) is not None
         return self._pages.answer(
+            request,
             "approval.html",
             session,
             notice.status if notice else 200,
@@ -117,7 +121,7 @@ class ApprovalPages:
             typed=typed,
             open=notices.takes_votes(sheet, self._clock()),
             own_vote=notices.standing_vote(sheet, viewer),
-            bar=notices.bar(sheet, viewer) if barred else "",
+            bar=notices.bar(sheet, viewer, language_of(request, session)) if barred else "",
             longest_reason=LONGEST_REASON,
             notices=notices,
         )

@@ -1,21 +1,24 @@
-"""Amounts, times and fingerprints, written for people."""
+"""Amounts, counts, times and fingerprints, written for people: digits and order as their language has them."""
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal, localcontext
+from typing import Literal
 
-from babel.numbers import format_currency
+from babel.dates import format_datetime, format_timedelta, get_timezone_name
+from babel.numbers import format_currency, format_decimal
 
 from adapters.currencies import minor_digits
+from adapters.http.back_office.languages import Language
 from workflows.domain.impact import Money
-
-LOCALE = "en_US"
 
 EXACT = Context(prec=100)
 """Every digit is kept, however large the amount."""
 
-UNITS = ((60, "minute", 60), (3600, "hour", 24), (86400, "day", float("inf")))
+Unit = Literal["minute", "hour", "day"]
+
+UNITS: tuple[tuple[int, Unit, float], ...] = ((60, "minute", 60), (3600, "hour", 24), (86400, "day", math.inf))
 """Seconds of each unit, its name, and how many of it make one of the next."""
 
 
@@ -27,48 +30,62 @@ class Amount:
     code: str
 
 
-def amount(money: Money) -> Amount:
+def amount(money: Money, language: Language) -> Amount:
     """The amount as people write it. A currency that is not known is shown in minor units, never guessed."""
     digits = minor_digits(money.currency)
     if digits is None:
-        return Amount(f"{money.minor_units:,} minor units", money.currency)
+        units = language.gettext("%(number)s minor units") % {"number": number(money.minor_units, language)}
+        return Amount(units, money.currency)
     with localcontext(EXACT):
         value = Decimal(money.minor_units).scaleb(-digits)
         pattern = "¤#,##0" + ("." + "0" * digits if digits else "")
         # Babel writes the sign and the grouping; how many digits there are is ISO 4217's word.
-        figure: str = format_currency(value, money.currency, pattern, locale=LOCALE, currency_digits=False)
+        figure: str = format_currency(value, money.currency, pattern, language.locale, currency_digits=False)
     # Where there is no sign of its own the code would stand twice.
     return Amount(figure.replace(money.currency, "").strip(), money.currency)
 
 
-def moment(at: datetime) -> str:
-    """A time to the minute, in UTC: "2 Mar 2026, 14:05 UTC"."""
-    utc = at.astimezone(UTC)
-    return f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+def number(count: int, language: Language) -> str:
+    """A whole number with its groups: "12,000"."""
+    with localcontext(EXACT):
+        return format_decimal(count, "#,##0", language.locale)
 
 
-def exact_moment(at: datetime) -> str:
-    """A time to the second, in UTC, for a timeline."""
-    utc = at.astimezone(UTC)
-    return f"{utc.day} {utc:%b, %H:%M:%S}"
+def moment(at: datetime, language: Language) -> str:
+    """A time to the minute with the name of its zone: "2 Mar 2026, 14:05 UTC"."""
+    pattern = language.gettext("d MMM y, HH:mm")
+    return f"{_written(at, pattern, language)} {zone_name(language, at)}"
 
 
-def span(seconds: float) -> str:
-    """A length of time in its largest unit, rounded to the nearest: "3 hours"."""
-    if seconds < 60:
-        return "less than a minute"
-    count, name = next(
-        (count, name) for size, name, enough in UNITS if (count := math.floor(seconds / size + 0.5)) < enough
-    )
-    return f"{count} {name}" + ("s" if count != 1 else "")
+def exact_moment(at: datetime, language: Language) -> str:
+    """A time to the second for a timeline, which names the zone once for all: "2 Mar, 14:05:09"."""
+    return _written(at, language.gettext("d MMM, HH:mm:ss"), language)
 
 
-def distance(at: datetime, now: datetime) -> str:
-    """How far a time is from now: "3 hours ago", "in 2 days"."""
+def zone_name(language: Language, at: datetime | None = None) -> str:
+    """The person's time zone in words, for one time ("Central European Summer Time") or for all of a year."""
+    if language.zone is UTC:
+        return "UTC"
+    return get_timezone_name(at.astimezone(language.zone) if at else language.zone, "long", locale=language.locale)
+
+
+def distance(at: datetime, now: datetime, language: Language) -> str:
+    """How far a time is from now, in its largest unit, rounded to the nearest: "3 hours ago", "in 2 days"."""
     seconds = (at - now).total_seconds()
-    return f"in {span(seconds)}" if seconds > 0 else f"{span(-seconds)} ago"
+    if abs(seconds) < 60:
+        return language.gettext("in less than a minute") if seconds > 0 else language.gettext("less than a minute ago")
+    size, count, unit = next(
+        (size, count, unit) for size, unit, enough in UNITS if (count := math.floor(abs(seconds) / size + 0.5)) < enough
+    )
+    # The unit is chosen here; below an infinite threshold Babel takes the one that it is given.
+    rounded = timedelta(seconds=math.copysign(count * size, seconds))
+    return format_timedelta(rounded, unit, threshold=math.inf, add_direction=True, locale=language.locale)
 
 
 def fingerprint(digest: str) -> str:
     """The first twelve characters in groups of four, to be compared by eye."""
     return " ".join(digest[start : start + 4] for start in range(0, min(12, len(digest)), 4))
+
+
+def _written(at: datetime, pattern: str, language: Language) -> str:
+    return format_datetime(at, pattern, tzinfo=language.zone, locale=language.locale)

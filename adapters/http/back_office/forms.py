@@ -21,11 +21,20 @@ async def trusted_form(request: Request, session: Session, origin: str) -> Mappi
     Raises:
         PageRefused: it does not, it is too large, or it is no plain form.
     """
-    require_same_origin(request, origin)
-    form = await _fields(request)
+    form = await form_of_ours(request, origin)
     if not hmac.compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
         raise PageRefused.foreign_form()
     return form
+
+
+async def form_of_ours(request: Request, origin: str) -> Mapping[str, str]:
+    """The fields of a form that comes from a page of ours, whoever sends it; for what is done before a sign-in.
+
+    Raises:
+        PageRefused: it does not, it is too large, or it is no plain form.
+    """
+    require_same_origin(request, origin)
+    return await _fields(request)
 
 
 def require_same_origin(request: Request, origin: str) -> None:

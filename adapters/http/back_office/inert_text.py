@@ -6,8 +6,11 @@ text around it. What is executed is never changed by this; only what is shown.
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 from markupsafe import Markup, escape
+
+from adapters.http.back_office.languages import N_
 
 BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode calls letters, marks or symbols and that leave no ink."""
@@ -29,12 +32,15 @@ def visible(text: str) -> str:
     return "".join(_escape_of(char) if is_hidden(char) else char for char in text)
 
 
-def marked(text: str) -> Markup:
-    """As `visible`, in HTML: escapes are marked, so that a typed one is not taken for one, and so are dubious words."""
+def marked(text: str, translated: Callable[[str], str] = str) -> Markup:
+    """As `visible`, in HTML: escapes are marked, so that a typed one is not taken for one, and so are dubious words.
+
+    `translated` gives the remarks on those in the reader's language.
+    """
     if text.isascii() and text.isprintable():
         # Nothing to make visible and nothing to wonder at; most text is like this, and there may be thousands of lines.
         return escape(text)
-    return Markup("").join(_marked_part(part) for part in _parts(text))
+    return Markup("").join(_marked_part(part, translated) for part in _parts(text))
 
 
 def is_hidden(char: str) -> bool:
@@ -48,9 +54,9 @@ def is_hidden(char: str) -> bool:
 def suspicion(word: str) -> str:
     """What is odd about the letters or digits of a word, empty when nothing is."""
     if len(_alphabets(word)) > 1:
-        return "mixes alphabets"
+        return N_("mixes alphabets")
     if any(char.isdecimal() and not char.isascii() for char in word):
-        return "unusual digits"
+        return N_("unusual digits")
     return ""
 
 
@@ -58,10 +64,10 @@ def _parts(text: str) -> list[str]:
     return [part for part in re.split(WORDS, text) if part]
 
 
-def _marked_part(part: str) -> Markup:
+def _marked_part(part: str, translated: Callable[[str], str]) -> Markup:
     shown = Markup("").join(_marked_char(char) for char in part)
     odd = suspicion(part)
-    return shown + Markup('<span class="odd">{}</span>').format(odd) if odd else shown
+    return shown + Markup('<span class="odd">{}</span>').format(translated(odd)) if odd else shown
 
 
 def _marked_char(char: str) -> Markup:

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from adapters.http.back_office.approvals import cursor, identifier
+from adapters.http.back_office.languages import N_
 from adapters.http.back_office.lists import OperationQuery
 from adapters.http.back_office.notices import Notice
 from adapters.http.back_office.pages import Pages
@@ -29,9 +30,9 @@ FILTERS = (
 
 
 FINDINGS = {
-    Finding.HAPPENED: "It happened",
-    Finding.DID_NOT_HAPPEN: "It did not happen and will not: it is safe to send it again",
-    Finding.ABANDONED: "Nobody can find out: give it up",
+    Finding.HAPPENED: N_("It happened"),
+    Finding.DID_NOT_HAPPEN: N_("It did not happen and will not: it is safe to send it again"),
+    Finding.ABANDONED: N_("Nobody can find out: give it up"),
 }
 """What an operator can say, in the words of the form."""
 
@@ -54,14 +55,21 @@ class OperationPages:
         session = self._sessions.require(request)
         state, after = _state(request), cursor(request)
         found = await self._store.operations(session.viewer, OperationQuery(state=state, after=after))
-        return self._pages.answer("operations.html", session, found=found, state=state, after=after, filters=FILTERS)
+        return self._pages.answer(
+            request, "operations.html", session, found=found, state=state, after=after, filters=FILTERS
+        )
 
     async def show(self, request: Request) -> Response:
         """One operation."""
-        return await self.page(self._sessions.require(request), identifier(request))
+        return await self.page(request, self._sessions.require(request), identifier(request))
 
     async def page(
-        self, session: Session, operation_id: str, notice: Notice | None = None, typed: Mapping[str, str] | None = None
+        self,
+        request: Request,
+        session: Session,
+        operation_id: str,
+        notice: Notice | None = None,
+        typed: Mapping[str, str] | None = None,
     ) -> Response:
         """The operation as it is now, with what a person's act came to and what they had typed."""
         sheet = await self._sheet(session, operation_id)
@@ -72,6 +80,7 @@ class OperationPages:
         asks_operator = sheet.line.state is State.MANUAL_REVIEW and not taken
         barred = refusal_of_operator(session.viewer, session.viewer.tenant, sheet.line.requester) is not None
         return self._pages.answer(
+            request,
             "operation.html",
             session,
             notice.status if notice else 200,

@@ -1,5 +1,7 @@
 """A page that is a refusal."""
 
+from adapters.http.back_office.languages import N_
+
 
 class PageRefused(Exception):
     """The person is shown `heading` and `sentence` instead of the page; both are our own words."""
@@ -11,37 +13,45 @@ class PageRefused(Exception):
     @classmethod
     def absent(cls) -> "PageRefused":
         """There is nothing of this id for this person."""
-        return cls(404, "There is nothing here", "It does not exist, or it is not yours to see.")
+        return cls(404, N_("There is nothing here"), N_("It does not exist, or it is not yours to see."))
 
     @classmethod
     def foreign_form(cls) -> "PageRefused":
         """The form was not sent from a page of this session."""
         return cls(
             403,
-            "This form was not accepted",
-            "It was not sent from a page of your current session. Nothing was changed. Open the page again and repeat.",
+            N_("This form was not accepted"),
+            N_(
+                "It was not sent from a page of your current session. "
+                "Nothing was changed. Open the page again and repeat."
+            ),
         )
 
     @classmethod
     def odd_form(cls) -> "PageRefused":
         """The form does not have the shape that our pages send."""
-        return cls(400, "This form could not be read", "Nothing was changed. Open the page again and repeat.")
+        return cls(400, N_("This form could not be read"), N_("Nothing was changed. Open the page again and repeat."))
 
     @classmethod
     def outage(cls) -> "PageRefused":
         """Our own database does not answer; what was being written may have been written."""
         return cls(
             503,
-            "This page cannot be shown just now",
-            "The store does not answer. If you were deciding, your word may have counted: open the page again and see.",
+            N_("This page cannot be shown just now"),
+            N_(
+                "The store does not answer. "
+                "If you were deciding, your word may have counted: open the page again and see."
+            ),
         )
 
     @classmethod
     def no_entry(cls, sentence: str) -> "PageRefused":
         """Signing in did not succeed."""
-        return cls(403, "You cannot sign in here", sentence)
+        return cls(403, N_("You cannot sign in here"), sentence)
 
     @classmethod
     def sign_in_failed(cls) -> "PageRefused":
         """The sign-in was interrupted or does not belong to this browser."""
-        return cls(400, "The sign-in was not completed", "It was interrupted or took too long. Please start again.")
+        return cls(
+            400, N_("The sign-in was not completed"), N_("It was interrupted or took too long. Please start again.")
+        )

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from adapters.http.back_office.approvals import identifier
 from adapters.http.back_office.forms import trusted_form
+from adapters.http.back_office.languages import N_, Language, language_of
 from adapters.http.back_office.notices import UNCHANGED, Notice
 from adapters.http.back_office.operations import OperationPages
 from adapters.http.back_office.ports import BackOfficeStore
@@ -25,9 +26,9 @@ MOST_GENERATIONS = 2**31 - 1
 """What the store's column can hold."""
 
 CONSEQUENCES = {
-    Finding.HAPPENED: "It is recorded as done, under the reference that you gave.",
-    Finding.DID_NOT_HAPPEN: "It goes through every check again and is then sent once more.",
-    Finding.ABANDONED: "It ends without an outcome. Nothing more is sent.",
+    Finding.HAPPENED: N_("It is recorded as done, under the reference that you gave."),
+    Finding.DID_NOT_HAPPEN: N_("It goes through every check again and is then sent once more."),
+    Finding.ABANDONED: N_("It ends without an outcome. Nothing more is sent."),
 }
 
 FAULTY_FIELDS = {
@@ -51,21 +52,23 @@ class ResolutionPages:
             # Their word is not kept over a sign-in: they come back to the page and read it again.
             raise SignInNeeded(f"{PREFIX}/operations/{operation_id}")
         form = await trusted_form(request, session, self._origin)
-        word = _word(form)
+        word, language = _word(form), language_of(request, session)
         try:
             await self._store.resolve(session.viewer, operation_id, word)
         except ResolutionRefused as refusal:
-            return await self._operations.page(session, operation_id, _refused(refusal.code), form)
-        notice = Notice(200, "good", "Your word counts", (CONSEQUENCES[word.finding],))
-        return await self._operations.page(session, operation_id, notice)
+            return await self._operations.page(request, session, operation_id, _refused(refusal.code, language), form)
+        notice = Notice(
+            200, "good", language.gettext("Your word counts"), (language.gettext(CONSEQUENCES[word.finding]),)
+        )
+        return await self._operations.page(request, session, operation_id, notice)
 
 
-def _refused(code: str) -> Notice:
+def _refused(code: str, language: Language) -> Notice:
     if code == "not_found":
         raise PageRefused.absent()
     status = {"operator_not_allowed": 403, **dict.fromkeys(FAULTY_FIELDS, 422)}.get(code, 409)
     sentences = (of_code(code),) if "othing was changed" in of_code(code) else (of_code(code), UNCHANGED)
-    return Notice(status, "warn", "Your word did not count", sentences)
+    return Notice(status, "warn", language.gettext("Your word did not count"), tuple(map(language.gettext, sentences)))
 
 
 def _word(form: Mapping[str, str]) -> Resolution:

@@ -28,11 +28,16 @@ class SignInNeeded(Exception):
 
 @dataclass(frozen=True)
 class Session:
-    """One sign-in of one person. `csrf` stands in each of their forms."""
+    """One sign-in of one person. `csrf` stands in each of their forms.
+
+    `locale` ("ko-KR") and `zone` ("Asia/Seoul") are what the issuer says of them, empty when it says nothing.
+    """
 
     viewer: Principal
     csrf: str
     ends_at: datetime
+    locale: str = ""
+    zone: str = ""
 
 
 class SignedCookie:
@@ -74,7 +79,7 @@ class Sessions:
         self._cookie = SignedCookie("onceward_session", secret, secure=secure, lifetime=LIFETIME, clock=clock)
         self._clock = clock
 
-    def start(self, response: Response, viewer: Principal) -> None:
+    def start(self, response: Response, viewer: Principal, locale: str = "", zone: str = "") -> None:
         """Begin a new session: whatever cookie the browser had before is worth nothing afterwards in this browser."""
         self._cookie.write(
             response,
@@ -84,6 +89,8 @@ class Sessions:
                 "roles": sorted(viewer.roles),
                 "name": viewer.name,
                 "csrf": secrets.token_urlsafe(32),
+                "locale": locale,
+                "zone": zone,
             },
         )
 
@@ -112,4 +119,6 @@ def _session(value: dict[str, Any]) -> Session:
     viewer = Principal(
         tenant=value["tenant"], subject=value["subject"], roles=frozenset(value["roles"]), name=value["name"]
     )
-    return Session(viewer, value["csrf"], datetime.fromtimestamp(value["ends"], UTC))
+    ends_at = datetime.fromtimestamp(value["ends"], UTC)
+    # A cookie of an earlier release has neither.
+    return Session(viewer, value["csrf"], ends_at, value.get("locale", ""), value.get("zone", ""))

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from adapters.http.back_office.code_flow import Attempt, CodeFlow, FlowBroken
 from adapters.http.back_office.forms import trusted_form
+from adapters.http.back_office.languages import N_
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Sessions, SignedCookie
@@ -24,6 +25,10 @@ HOME = f"{PREFIX}/"
 OWN_PAGE = re.compile(rf"{PREFIX}/(?:approvals|operations)?(?:/[A-Za-z0-9_-]+)?(?:/approval)?")
 
 
+TAG = re.compile(r"[A-Za-z0-9_/+-]{1,64}")
+"""What the name of a language or of a time zone is made of."""
+
+
 class SignIn:
     """Routes about signing in and out."""
 
@@ -36,7 +41,7 @@ class SignIn:
         if self._sessions.find(request):
             return RedirectResponse(HOME, 303)
         start = "?" + urlencode({"next": _returning(request)})
-        return self._pages.answer("sign_in.html", None, start=f"{PREFIX}/sign-in/start{start}")
+        return self._pages.answer(request, "sign_in.html", None, start=f"{PREFIX}/sign-in/start{start}")
 
     async def start(self, request: Request) -> Response:
         """Off to the issuer."""
@@ -53,7 +58,7 @@ class SignIn:
         except FlowBroken as error:
             raise PageRefused.sign_in_failed() from error
         response = RedirectResponse(attempt.returning, 303)
-        self._sessions.start(response, admitted(claims))
+        self._sessions.start(response, admitted(claims), _tag(claims, "locale"), _tag(claims, "zoneinfo"))
         self._attempts.clear(response)
         return response
 
@@ -85,11 +90,17 @@ def admitted(claims: dict[str, Any]) -> Principal:
         raise PageRefused.sign_in_failed() from error
     if principal.agent:
         raise PageRefused.no_entry(
-            "This credential lets software act for a person. Decisions are made by people alone."
+            N_("This credential lets software act for a person. Decisions are made by people alone.")
         )
     if not any(_opens(role) for role in principal.roles):
-        raise PageRefused.no_entry("Your account has none of the roles that the back office is for.")
+        raise PageRefused.no_entry(N_("Your account has none of the roles that the back office is for."))
     return principal
+
+
+def _tag(claims: dict[str, Any], name: str) -> str:
+    """A short claim that says how to speak to the person; an odd one says nothing and keeps nobody out."""
+    value = claims.get(name)
+    return value if isinstance(value, str) and TAG.fullmatch(value) else ""
 
 
 def _opens(role: str) -> bool:

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from adapters.http.back_office.figures import number
+from adapters.http.back_office.languages import N_, Language
 from adapters.http.back_office.lists import OperationLine
 from adapters.http.back_office.ports import ItemLine, OperationSheet, TimelineEntry
 from workflows.domain.approval import ApprovalState
@@ -22,94 +25,102 @@ class Standing:
 
 
 OPERATIONS = {
-    State.PROPOSED: Standing("busy", "Accepted", "Accepted and about to be checked once more. Nothing has been sent."),
-    State.AWAITING_APPROVAL: Standing("wait", "Waits for approval", "A person must decide. Nothing has been sent."),
-    State.STARTED: Standing("busy", "Being carried out", "It is being carried out now. It may already have happened."),
+    State.PROPOSED: Standing(
+        "busy", N_("Accepted"), N_("Accepted and about to be checked once more. Nothing has been sent.")
+    ),
+    State.AWAITING_APPROVAL: Standing(
+        "wait", N_("Waits for approval"), N_("A person must decide. Nothing has been sent.")
+    ),
+    State.STARTED: Standing(
+        "busy", N_("Being carried out"), N_("It is being carried out now. It may already have happened.")
+    ),
     State.UNCONFIRMED: Standing(
-        "wait", "Not confirmed", "It was sent and no answer came. It is being looked up; it may have happened."
+        "wait", N_("Not confirmed"), N_("It was sent and no answer came. It is being looked up; it may have happened.")
     ),
     State.MANUAL_REVIEW: Standing(
-        "bad", "Needs an operator", "Nobody can say yet whether it happened. An operator must find out."
+        "bad", N_("Needs an operator"), N_("Nobody can say yet whether it happened. An operator must find out.")
     ),
-    State.SUCCEEDED: Standing("good", "Done", "It is done, once. What that rests on is below."),
+    State.SUCCEEDED: Standing("good", N_("Done"), N_("It is done, once. What that rests on is below.")),
     State.FAILED_TERMINAL: Standing(
-        "quiet", "Did not happen", "It ended without any effect and will not be tried again."
+        "quiet", N_("Did not happen"), N_("It ended without any effect and will not be tried again.")
     ),
     State.FAILED_RETRYABLE: Standing(
-        "quiet", "Did not happen yet", "It had no effect. The same operation may be taken up again."
+        "quiet", N_("Did not happen yet"), N_("It had no effect. The same operation may be taken up again.")
     ),
 }
 
 GIVEN_UP = Standing(
-    "bad", "Outcome unknown", "Nobody could find out whether it happened. It may have; nothing more is sent."
+    "bad", N_("Outcome unknown"), N_("Nobody could find out whether it happened. It may have; nothing more is sent.")
 )
 """What is said of an operation that an operator has abandoned, whatever its state is called."""
 
 READS = {
-    State.STARTED: Standing("busy", "Being read", "It is being read now. Nothing is changed."),
-    State.SUCCEEDED: Standing("good", "Done", "It was read. Nothing was changed."),
+    State.STARTED: Standing("busy", N_("Being read"), N_("It is being read now. Nothing is changed.")),
+    State.SUCCEEDED: Standing("good", N_("Done"), N_("It was read. Nothing was changed.")),
 }
 """What is said of a read instead: it has no effect that could have happened."""
 
 APPROVALS = {
-    ApprovalState.PENDING: Standing("wait", "Waits for a decision", "Nobody has ended it yet."),
-    ApprovalState.GRANTED: Standing("good", "Approved", "It has been approved."),
-    ApprovalState.DENIED: Standing("bad", "Denied", "It has been denied. Nothing was sent."),
-    ApprovalState.EXPIRED: Standing("quiet", "Expired", "Nobody decided in time. Nothing was sent."),
-    ApprovalState.VOID: Standing("quiet", "Void", "What it asked about has changed since; nothing was sent."),
-    ApprovalState.CONSUMED: Standing("good", "Approved and used", "It was approved, and the approval has been used."),
+    ApprovalState.PENDING: Standing("wait", N_("Waits for a decision"), N_("Nobody has ended it yet.")),
+    ApprovalState.GRANTED: Standing("good", N_("Approved"), N_("It has been approved.")),
+    ApprovalState.DENIED: Standing("bad", N_("Denied"), N_("It has been denied. Nothing was sent.")),
+    ApprovalState.EXPIRED: Standing("quiet", N_("Expired"), N_("Nobody decided in time. Nothing was sent.")),
+    ApprovalState.VOID: Standing("quiet", N_("Void"), N_("What it asked about has changed since; nothing was sent.")),
+    ApprovalState.CONSUMED: Standing(
+        "good", N_("Approved and used"), N_("It was approved, and the approval has been used.")
+    ),
 }
 
 LAYERS = {
-    Layer.PARSE: "Readable as a call",
-    Layer.EXPOSURE: "Offered to this caller",
-    Layer.SCHEMA: "Fits the tool's schema",
-    Layer.BUSINESS: "Fits the business rules",
-    Layer.AUTHORIZATION: "Caller may do this",
-    Layer.RISK: "Risk",
-    Layer.APPROVAL: "Approval",
+    Layer.PARSE: N_("Readable as a call"),
+    Layer.EXPOSURE: N_("Offered to this caller"),
+    Layer.SCHEMA: N_("Fits the tool's schema"),
+    Layer.BUSINESS: N_("Fits the business rules"),
+    Layer.AUTHORIZATION: N_("Caller may do this"),
+    Layer.RISK: N_("Risk"),
+    Layer.APPROVAL: N_("Approval"),
 }
 
 EVENTS = {
-    "proposed": "Proposed",
-    "cancel.wanted": "The caller wants it to stop",
-    "resolution.happened": "An operator says: it happened",
-    "resolution.did_not_happen": "An operator says: it did not happen",
-    "resolution.abandoned": "An operator has given up finding out",
-    "outbox.requeued": "An operator has put a message back that could not be delivered",
-    "proposed.again": "Proposed again while open: answered with this operation",
-    "hosted.ran": "Run by the model's provider, as allowed here",
-    "approval.asked": "People are asked",
-    "awaiting_approval": "Waits for a decision",
-    "decision.approve": "Approved",
-    "decision.deny": "Denied",
-    "approval.expired": "The time to decide has passed",
-    "approval.void": "The approval no longer counts: what it asked about has changed",
-    "approval.consumed": "The approval is used up",
-    "started": "Begun",
-    "claim.acquired": "Right to make the effect taken",
-    "effect.applied": "On record as done",
-    "effect.rejected": "The downstream refused",
-    "effect.unknown": "No certain answer from the downstream",
-    "unconfirmed": "Being looked up",
-    "manual_review": "Handed to an operator",
-    "succeeded": "Done",
-    "failed_terminal": "Ended",
-    "failed_retryable": "Ended for now",
+    "proposed": N_("Proposed"),
+    "cancel.wanted": N_("The caller wants it to stop"),
+    "resolution.happened": N_("An operator says: it happened"),
+    "resolution.did_not_happen": N_("An operator says: it did not happen"),
+    "resolution.abandoned": N_("An operator has given up finding out"),
+    "outbox.requeued": N_("An operator has put a message back that could not be delivered"),
+    "proposed.again": N_("Proposed again while open: answered with this operation"),
+    "hosted.ran": N_("Run by the model's provider, as allowed here"),
+    "approval.asked": N_("People are asked"),
+    "awaiting_approval": N_("Waits for a decision"),
+    "decision.approve": N_("Approved"),
+    "decision.deny": N_("Denied"),
+    "approval.expired": N_("The time to decide has passed"),
+    "approval.void": N_("The approval no longer counts: what it asked about has changed"),
+    "approval.consumed": N_("The approval is used up"),
+    "started": N_("Begun"),
+    "claim.acquired": N_("Right to make the effect taken"),
+    "effect.applied": N_("On record as done"),
+    "effect.rejected": N_("The downstream refused"),
+    "effect.unknown": N_("No certain answer from the downstream"),
+    "unconfirmed": N_("Being looked up"),
+    "manual_review": N_("Handed to an operator"),
+    "succeeded": N_("Done"),
+    "failed_terminal": N_("Ended"),
+    "failed_retryable": N_("Ended for now"),
 }
 """What the timeline's entries are called; one that is not named here is shown by its code."""
 
 REASONS = {
-    "lookup_failed": "The downstream could not be asked.",
-    "downstream_pending": "The downstream has taken it and not finished.",
-    "downstream_key_expired": "It was not found, and the key is forgotten there: a second send could double it.",
-    "absence_not_proven": "It was not found, and nothing protects a second send.",
-    "effect_mismatch": "What is found under our key is not what was asked for.",
+    "lookup_failed": N_("The downstream could not be asked."),
+    "downstream_pending": N_("The downstream has taken it and not finished."),
+    "downstream_key_expired": N_("It was not found, and the key is forgotten there: a second send could double it."),
+    "absence_not_proven": N_("It was not found, and nothing protects a second send."),
+    "effect_mismatch": N_("What is found under our key is not what was asked for."),
 }
 """Why an operator is asked."""
 
 
-PARTLY = Standing("wait", "Partly done", "Some of it is done and some is not; the items tell which.")
+PARTLY = Standing("wait", N_("Partly done"), N_("Some of it is done and some is not; the items tell which."))
 """What is said of a batch that has ended with items undone, whatever its state is called."""
 
 
@@ -132,14 +143,18 @@ def may_get_receipt(line: OperationLine) -> bool:
     return line.state not in (State.FAILED_TERMINAL, State.FAILED_RETRYABLE)
 
 
-def of_items(items: Sequence[ItemLine], total: int) -> str:
+def of_items(items: Sequence[ItemLine], total: int, language: Language) -> str:
     """Say how far a batch has come: "37 of 40 done, 1 refused, 2 not confirmed"."""
     done = sum(line.outcome == Outcome.APPLIED.value for line in items)
-    others = (
-        (sum(line.outcome == Outcome.REJECTED.value for line in items), "refused"),
-        (sum(line.uncertain for line in items), "not confirmed"),
-    )
-    return ", ".join([f"{done:,} of {total:,} done", *(f"{number:,} {word}" for number, word in others if number)])
+    refused = sum(line.outcome == Outcome.REJECTED.value for line in items)
+    uncertain = sum(line.uncertain for line in items)
+    count = partial(number, language=language)
+    parts = [language.gettext("%(done)s of %(total)s done") % {"done": count(done), "total": count(total)}]
+    if refused:
+        parts.append(language.gettext("%(number)s refused") % {"number": count(refused)})
+    if uncertain:
+        parts.append(language.gettext("%(number)s not confirmed") % {"number": count(uncertain)})
+    return ", ".join(parts)
 
 
 def of_item(line: ItemLine) -> str:
@@ -148,7 +163,7 @@ def of_item(line: ItemLine) -> str:
         return of_code(line.code) or line.code
     if line.outcome:
         return GIVEN_UP.sentence
-    return "Sent, and not confirmed." if line.uncertain else "Not sent yet."
+    return N_("Sent, and not confirmed.") if line.uncertain else N_("Not sent yet.")
 
 
 def of_review(timeline: Sequence[TimelineEntry]) -> str:
@@ -173,10 +188,12 @@ class VerdictWords:
 def of_verdict(verdict: Verdict) -> VerdictWords:
     """Say what a layer of the gate decided."""
     if verdict.passed:
-        return VerdictWords(LAYERS[verdict.layer], Standing("good", "Passed", ""))
+        return VerdictWords(LAYERS[verdict.layer], Standing("good", N_("Passed"), ""))
     if verdict.code == "approval_required":
-        return VerdictWords(LAYERS[verdict.layer], Standing("wait", "Ask a person", "A person must approve first."))
-    return VerdictWords(LAYERS[verdict.layer], Standing("bad", "Refused", of_code(verdict.code or "")))
+        return VerdictWords(
+            LAYERS[verdict.layer], Standing("wait", N_("Ask a person"), N_("A person must approve first."))
+        )
+    return VerdictWords(LAYERS[verdict.layer], Standing("bad", N_("Refused"), of_code(verdict.code or "")))
 
 
 def of_code(code: str) -> str:
