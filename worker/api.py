@@ -17,11 +17,13 @@ from temporalio.service import RPCError
 
 from adapters.envelopes import SURFACES
 from adapters.http.back_office import BackOfficeSettings, mount
-from adapters.http.doors import Doors
+from adapters.http.doors import Doors, TurnBody
 from adapters.http.identity import BearerIdentity, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
+from adapters.http.office import BODIES, BackOfficeApi
+from adapters.http.openapi import describe
+from adapters.http.people import PersonIdentity
 from adapters.http.problems import answer_with_problems
-from adapters.http.resolutions import ResolutionDoor
 from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget
@@ -89,7 +91,9 @@ def application(
         app.add_route("/metrics", Metrics(database, settings.metrics_token).answer, include_in_schema=False)
     titles = {contract.name: contract.title for contract in catalog.all()}
     store = PostgresBackOffice(database, _nudging(starter), titles)
-    app.include_router(ResolutionDoor(store, BearerIdentity(verifier)).router())
+    person = PersonIdentity(verifier, settings.back_office_audience)
+    app.include_router(BackOfficeApi(store, person).router())
+    describe(app, [TurnBody, *BODIES])
     mount(app, store=store, verifier=verifier, issuer=issuer, settings=_back_office(settings))
     return app
 

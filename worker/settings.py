@@ -159,6 +159,11 @@ class ApiSettings(ToolSettings):
         validate_default=True,
         description="our client id at the issuer, another word than AUDIENCE",
     )
+    back_office_audience: str = Field(
+        "onceward-back-office-api",
+        validate_default=True,
+        description="the audience of people's tokens for the back office's API; not AUDIENCE or BACK_OFFICE_CLIENT_ID",
+    )
     session_secret: SecretStr = Field(min_length=32, description="at least 32 characters; signs the session cookies")
     strict_tools: bool = Field(
         True, description="false: no provider is asked to hold a model to a tool's schema; it is held to it here anyway"
@@ -198,6 +203,14 @@ class ApiSettings(ToolSettings):
         if client == read.data.get("audience"):
             raise ValueError("the same")
         return client
+
+    @field_validator("back_office_audience")
+    @classmethod
+    def _one_of_its_own(cls, audience: str, read: ValidationInfo) -> str:
+        # Otherwise what an agent holds, or what only says that somebody signed in, would open the routes that decide.
+        if audience in (read.data.get("audience"), read.data.get("back_office_client_id")):
+            raise ValueError("another door's")
+        return audience
 
 
 class RelaySettings(TemporalSettings):

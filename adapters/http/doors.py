@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from adapters import strict_json
 from adapters.http.bodies import OPERATION_ID, entries, read_body
-from adapters.http.identity import BearerIdentity
+from adapters.http.identity import BearerIdentity, caller_of
 from adapters.http.problems import Problem
 from adapters.intake.answers import told_of
 from adapters.intake.cancels import Cancels
@@ -79,7 +79,7 @@ class Doors:
 
     def router(self) -> APIRouter:
         """The routes, for the application to include."""
-        router = APIRouter(prefix="/v1")
+        router = APIRouter(prefix="/v1", dependencies=[Depends(self._caller)], tags=["agents"])
         router.add_api_route("/turns", self.take_turn, methods=["POST"], openapi_extra=_body_schema())
         router.add_api_route("/operations/{operation_id}", self.operation, methods=["GET"])
         router.add_api_route("/operations/{operation_id}/cancel", self.cancel, methods=["POST"])
@@ -88,7 +88,7 @@ class Doors:
 
     async def take_turn(self, request: Request) -> Response:
         """Hand in a model's response; each call is judged, carried out and answered. Safe to repeat."""
-        principal = await self._caller(request)
+        principal = caller_of(request)
         body = await read_body(request, TurnBody, LONGEST_BODY, _plain_wait)
         order = TurnOrder(
             surface=body.surface,
@@ -118,7 +118,7 @@ class Doors:
 
     async def operation(self, request: Request, operation_id: str) -> Response:
         """Where an operation stands, and its result once it has ended."""
-        principal = await self._caller(request)
+        principal = caller_of(request)
         known = [operation_id] if OPERATION_ID.fullmatch(operation_id) else []
         standing = (await self._progress.standings(principal, known)).get(operation_id)
         if standing is None:
@@ -127,7 +127,7 @@ class Doors:
 
     async def cancel(self, request: Request, operation_id: str) -> Response:
         """Take an operation back. It stops if nothing was sent yet; `cancellation` says what came of the wish."""
-        principal = await self._caller(request)
+        principal = caller_of(request)
         known = OPERATION_ID.fullmatch(operation_id)
         answer = await self._cancels.cancel(principal, operation_id, CANCEL_WAIT) if known else None
         if answer is None:
@@ -149,7 +149,7 @@ class Doors:
         or the `provider`. `request` names what else the model's request must have, such as servers that the provider
         may call.
         """
-        principal = await self._caller(request)
+        principal = caller_of(request)
         try:
             listing = (
                 await self._shortlists.of(principal, surface, query, limit, conversation)

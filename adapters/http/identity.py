@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import jwt
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
 from starlette.requests import Request
 
 from adapters.http.issuer import IssuerKeys
@@ -92,15 +94,26 @@ class TokenVerifier:
         return key
 
 
-class BearerIdentity:
-    """The caller as the `Authorization` header proves it, else `Unauthenticated`."""
+class BearerIdentity(SecurityBase):
+    """The caller as the `Authorization` header proves it, else `Unauthenticated`; kept with the request."""
+
+    scheme_name = "caller"
+    model = HTTPBearer(bearerFormat="JWT", description="An access token for the agents' door.")
 
     def __init__(self, verifier: TokenVerifier) -> None:
         self._verifier = verifier
 
     async def __call__(self, request: Request) -> Principal:
         """Return the caller; raises as `TokenVerifier.principal` does, or `missing_token`."""
-        return await self._verifier.principal(bearer_token(request.headers.getlist("authorization")))
+        token = bearer_token(request.headers.getlist("authorization"))
+        caller = request.state.caller = await self._verifier.principal(token)
+        return caller
+
+
+def caller_of(request: Request) -> Principal:
+    """Who was let in to this route; nobody is where no identity stands before it."""
+    caller: Principal = request.state.caller
+    return caller
 
 
 def bearer_token(authorization: list[str]) -> str:

@@ -13,6 +13,7 @@ from adapters.postgres.tables import claims
 from tests.faults.refunds import Refund
 from tests.support.onceward import ENDS, Onceward
 from tests.support.proposals import fresh
+from worker.dev.layout import BACK_OFFICE_AUDIENCE
 from workflows import contracts
 
 Json = dict[str, Any]
@@ -154,7 +155,7 @@ async def test_who_is_no_operator_is_shown_no_form(onceward: Onceward, person: s
 
 
 def operator(onceward: Onceward, **changes: Any) -> str:
-    given = {"subject": "operator-1", "roles": ["operator"], "agent": ""} | changes
+    given = {"subject": "operator-1", "roles": ["operator"], "agent": "", "audience": BACK_OFFICE_AUDIENCE} | changes
     return onceward.token(**given)
 
 
@@ -172,6 +173,7 @@ async def test_a_companys_own_back_office_resolves_over_http(onceward: Onceward)
         ({"roles": ["support"]}, {}, 403, "operator_not_allowed"),
         ({"subject": "user-17"}, {}, 403, "operator_not_allowed"),
         ({"tenant": "tenant-b"}, {}, 404, "not_found"),
+        ({"audience": "onceward"}, {}, 401, "invalid_token"),
         ({}, {"generation": 9}, 409, "resolution_stale"),
         ({}, {"evidence": ""}, 422, "resolution_evidence_required"),
         ({}, {"reference": ""}, 422, "resolution_reference_required"),

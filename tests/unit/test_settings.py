@@ -190,3 +190,11 @@ def test_a_worker_names_its_release_only_when_it_is_told_to(monkeypatch: pytest.
         assert (read(WorkerSettings).worker_deployment, read(WorkerSettings).worker_build) == ("", "")
     with environment(monkeypatch, TEMPORAL | {"WORKER_DEPLOYMENT": "onceward", "WORKER_BUILD": "2026.11-3"}):
         assert (read(WorkerSettings).worker_deployment, read(WorkerSettings).worker_build) == ("onceward", "2026.11-3")
+
+
+@pytest.mark.parametrize("other", ["AUDIENCE", "BACK_OFFICE_CLIENT_ID"])
+def test_the_back_offices_api_shares_its_audience_with_no_other_door(
+    monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    told = sentence(monkeypatch, ApiSettings, API | {"BACK_OFFICE_AUDIENCE": "one", other: "one"})
+    assert "ONCEWARD_BACK_OFFICE_AUDIENCE (expected " in told

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 
-from worker.dev.layout import AUDIENCE, NAMESPACE, ROOT, TASK_QUEUE, Layout
+from worker.dev.layout import AUDIENCE, BACK_OFFICE_AUDIENCE, NAMESPACE, ROOT, TASK_QUEUE, Layout
 from worker.dev.ports import HOST
 
 # All that a child sees of the caller's environment. Tokens and keys of the person who typed `make dev` stay with them.
@@ -78,6 +78,7 @@ def api(layout: Layout) -> Environment:
         "ONCEWARD_API_HOST": HOST,
         "ONCEWARD_API_PORT": str(layout.ports["api"]),
         "ONCEWARD_DEVELOPMENT": "true",
+        "ONCEWARD_BACK_OFFICE_AUDIENCE": BACK_OFFICE_AUDIENCE,
         "ONCEWARD_SESSION_SECRET": layout.credentials["session_secret"],
         **_given(["ONCEWARD_METRICS_TOKEN"]),
     }

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMESPACE = "onceward"
 TASK_QUEUE = "onceward"
 AUDIENCE = "onceward"
+BACK_OFFICE_AUDIENCE = "onceward-back-office-api"
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,9 @@ from workflows.domain.impact import Fact, Impact
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Finding, Resolution
 
+DECIDED = frozenset({ApprovalState.GRANTED, ApprovalState.DENIED, ApprovalState.CONSUMED})
+"""States into which votes have brought an approval."""
+
 
 @dataclass(frozen=True)
 class Vote:
@@ -55,6 +58,18 @@ class ApprovalSheet:
     requester: Principal
     asked_at: datetime
     votes: tuple[Vote, ...] = ()
+
+    def vote_of(self, approver: str) -> Vote | None:
+        """This person's vote on this revision."""
+        return next((vote for vote in self.votes if vote.approver == approver), None)
+
+    @property
+    def ending_vote(self) -> Vote | None:
+        """The vote that has decided it: the denial, or the last approval that it took."""
+        if self.approval.state not in DECIDED:
+            return None
+        denial = next((vote for vote in self.votes if vote.choice is Choice.DENY), None)
+        return denial or (self.votes[-1] if self.votes else None)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,240 @@
+"""What the API of the back office answers: the sheets of the pages, as JSON.
+
+Moments are in UTC (RFC 3339). Amounts are whole numbers of the currency's minor unit.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adapters.http.back_office.ports import ApprovalSheet, OperationSheet, Vote
+from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
+from workflows.domain.gate import Layer
+from workflows.domain.lifecycle import State
+from workflows.domain.principal import Principal
+from workflows.domain.resolution import Finding, refusal_of_operator
+
+
+class Answer(BaseModel):
+    """Read from the store's own values, attribute by attribute."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class MoneyAnswer(Answer):
+    """An amount."""
+
+    minor_units: int = Field(description="In the currency's minor unit: 12000 KRW is 12,000 won, 1250 USD is $12.50.")
+    currency: str = Field(description="ISO 4217.")
+
+
+class ResourceAnswer(Answer):
+    """The object that is acted on."""
+
+    kind: str
+    id: str
+    owner_tenant: str
+    version: str = Field(description="Another one as soon as anything has changed that an approver relied on.")
+
+
+class FactAnswer(Answer):
+    """A label with words or with an amount."""
+
+    label: str
+    value: str
+    money: MoneyAnswer | None
+
+
+class ItemAnswer(Answer):
+    """One object of a batch."""
+
+    id: str
+    version: str
+
+
+class ImpactAnswer(Answer):
+    """The extent of the act, computed by the server; no model wrote any of it."""
+
+    action: str
+    resource: ResourceAnswer
+    money: MoneyAnswer | None = Field(description="What leaves; null when no money moves.")
+    count: int = Field(description="How many objects are changed.")
+    reversible: bool
+    facts: list[FactAnswer]
+    items: list[ItemAnswer] = Field(description="The objects of a batch.")
+
+
+class RequesterAnswer(Answer):
+    """Who asked, and the software that acted for them (empty: none)."""
+
+    tenant: str
+    subject: str
+    name: str
+    agent: str
+
+
+class VoteAnswer(Answer):
+    """One person's word on one revision of an approval."""
+
+    decision_id: str
+    approver: str
+    approver_name: str
+    choice: Choice
+    reason: str
+    at: datetime
+
+
+class ViewerAnswer(BaseModel):
+    """What the caller may do here."""
+
+    may_act: bool = Field(description="Whether this person's word would be taken while it is open.")
+    refusal: str | None = Field(description="The code of the refusal when it would not.")
+
+
+class ApprovalAnswer(Answer):
+    """One question to the approvers, in full. `revision` and `intent_hash` are what a decision has to name."""
+
+    approval_id: str
+    operation_id: str
+    revision: int
+    intent_hash: str
+    state: ApprovalState
+    resource_version: str
+    policy_version: str
+    approver_role: str
+    quorum: int = Field(description="How many people have to approve.")
+    asked_at: datetime
+    expires_at: datetime
+    tool: str
+    tool_version: str
+    why: str = Field(description="Why a person must decide.")
+    impact: ImpactAnswer
+    arguments: list[FactAnswer] = Field(description="Exactly what will be sent, each value as text.")
+    requester: RequesterAnswer
+    votes: list[VoteAnswer] = Field(description="On this revision, the oldest first.")
+    viewer: ViewerAnswer
+
+    @classmethod
+    def of(cls, sheet: ApprovalSheet, viewer: Principal) -> "ApprovalAnswer":
+        """The sheet as this person may read it."""
+        asked, approval = sheet.requester, sheet.approval
+        refusal = refusal_of_approver(viewer, asked.tenant, asked.subject, approval.approver_role)
+        told = _attributes(sheet, "approval") | _attributes(approval, "binding") | _attributes(approval.binding)
+        return cls.model_validate({**told, "viewer": _viewer(refusal)}, from_attributes=True)
+
+
+class DecisionAnswer(BaseModel):
+    """A decision that counted."""
+
+    decision: VoteAnswer
+    state: ApprovalState = Field(description="Where the approval stands: pending while more people have to approve.")
+    approvals: int = Field(description="How many people have approved.")
+    quorum: int
+    repeated: bool = Field(description="This person had said the same before; that first word is the one given here.")
+
+
+class VerdictAnswer(Answer):
+    """What one layer of the gate has said last; a code when it did not let the call pass."""
+
+    layer: Layer
+    code: str | None
+
+
+class TimelineAnswer(Answer):
+    """One event. `actor` is a person, an agent or a process; `detail` names codes and references."""
+
+    at: datetime
+    actor: str
+    what: str
+    detail: str
+
+
+class ReferenceAnswer(Answer):
+    """An approval of an operation."""
+
+    approval_id: str
+    revision: int
+    state: ApprovalState
+
+
+class ItemLineAnswer(Answer):
+    """One item of a batch that was tried. `outcome` is applied, rejected or unknown, empty while it is open."""
+
+    item: str
+    outcome: str
+    code: str
+    uncertain: bool
+    generation: int
+    sends: int
+    idempotency_key: str
+
+
+class WordAnswer(Answer):
+    """What an operator has said, and what it rests on."""
+
+    finding: Finding
+    item: str
+    reference: str
+    evidence: str
+    operator: str
+    operator_name: str
+    at: datetime
+
+
+class OperationLineAnswer(Answer):
+    """One operation as lists show it."""
+
+    operation_id: str
+    tool: str
+    action: str
+    resource: ResourceAnswer
+    money: MoneyAnswer | None
+    state: State
+    code: str | None = Field(description="Why it has ended, or what its caller is told meanwhile.")
+    waiting_for: str = Field(description="What it waits for, in words; empty when it does not wait.")
+    requester: str
+    agent: str
+    created_at: datetime
+    updated_at: datetime
+    writes: bool = Field(description="False: a read, which changes nothing.")
+
+
+class OperationAnswer(OperationLineAnswer):
+    """One operation in full. `generation` is what a resolution has to name; of a batch, that of the item."""
+
+    tool_version: str
+    policy_version: str
+    intent_hash: str
+    idempotency_key: str = Field(description="What the downstream knows the effect by.")
+    sends: int = Field(description="How often it was sent.")
+    generation: int = Field(description="How often the right to make the effect was taken.")
+    reference: str | None = Field(description="The downstream's own id of the effect.")
+    impact: ImpactAnswer | None
+    verdicts: list[VerdictAnswer]
+    timeline: list[TimelineAnswer]
+    evidence: list[FactAnswer]
+    approvals: list[ReferenceAnswer]
+    items: list[ItemLineAnswer]
+    words: list[WordAnswer]
+    viewer: ViewerAnswer
+
+    @classmethod
+    def of(cls, sheet: OperationSheet, viewer: Principal) -> "OperationAnswer":
+        """The sheet as this person may read it; whose tenant it is, the store has seen to."""
+        refusal = refusal_of_operator(viewer, viewer.tenant, sheet.line.requester)
+        told = _attributes(sheet, "line") | _attributes(sheet.line)
+        return cls.model_validate({**told, "viewer": _viewer(refusal)}, from_attributes=True)
+
+
+def vote_answer(vote: Vote | None) -> VoteAnswer | None:
+    """A vote, if there is one."""
+    return None if vote is None else VoteAnswer.model_validate(vote)
+
+
+def _viewer(refusal: str | None) -> ViewerAnswer:
+    return ViewerAnswer(may_act=refusal is None, refusal=refusal)
+
+
+def _attributes(value: Any, *left_out: str) -> dict[str, Any]:
+    return {name: each for name, each in vars(value).items() if name not in left_out}

@@ -1,0 +1,9 @@
+"""Answers as they are sent."""
+
+from fastapi import Response
+from pydantic import BaseModel
+
+
+def answer(value: BaseModel) -> Response:
+    """What it says, for this caller and this moment alone."""
+    return Response(value.model_dump_json(), media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,75 @@
+"""Who calls the API of the back office: a person, by a token that was issued for it and for nothing else.
+
+The rule of who may decide stays where the pages have it, in the store; here is only said who somebody is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
+from starlette.requests import Request
+
+from adapters.http.identity import TokenVerifier, Unauthenticated, bearer_token, caller_of, principal_from
+from adapters.http.problems import Problem
+from workflows.domain.errors import ERRORS
+from workflows.domain.principal import Principal
+
+
+class PersonIdentity(SecurityBase):
+    """The caller as the `Authorization` header proves it, kept with the request for the route."""
+
+    scheme_name = "person"
+    model = HTTPBearer(
+        bearerFormat="JWT", description="A person's access token for the audience of the back office's API alone."
+    )
+
+    def __init__(self, verifier: TokenVerifier, audience: str) -> None:
+        """`verifier` is that of the agents' door: what names its audience too is worth nothing here."""
+        self._verifier, self._agents_audience = verifier.for_audience(audience), verifier.audience
+
+    async def __call__(self, request: Request) -> Principal:
+        """Return the caller.
+
+        Raises:
+            Unauthenticated: no token, or none for here and for here alone.
+            IssuerUnavailable: the issuer's keys cannot be had.
+        """
+        claims = await self._verifier.claims(bearer_token(request.headers.getlist("authorization")))
+        if self._agents_audience in _audiences(claims):
+            raise Unauthenticated("invalid_token")
+        caller = request.state.caller = _who(claims)
+        return caller
+
+
+def person_of(request: Request) -> Principal:
+    """The person who was let in.
+
+    Raises:
+        Problem: `permission_denied`, because software calls.
+    """
+    caller = caller_of(request)
+    if caller.agent:
+        entry = ERRORS["permission_denied"]
+        raise Problem(
+            403,
+            "permission_denied",
+            entry.meaning,
+            "Only people look into the back office.",
+            kind=entry.kind.value,
+            next_action=entry.next_action.value,
+        )
+    return caller
+
+
+def _who(claims: Mapping[str, Any]) -> Principal:
+    caller = principal_from(claims)
+    # RFC 9068 section 2.2: a client that was given a token for itself, with nobody behind it, is its subject.
+    itself = caller.subject in (claims.get("client_id"), claims.get("azp"))
+    return replace(caller, agent=caller.agent or caller.subject) if itself else caller
+
+
+def _audiences(claims: Mapping[str, Any]) -> list[Any]:
+    named = claims["aud"]
+    return named if isinstance(named, list) else [named]

@@ -1,0 +1,92 @@
+"""A company's own back office over HTTP, on the running stack: one word counts, once, and the effect follows."""
+
+import asyncio
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.faults.refunds import Refund
+from tests.support.onceward import Onceward
+from worker.dev.layout import BACK_OFFICE_AUDIENCE
+
+Json = dict[str, Any]
+
+
+class Desk:
+    """A company's own page, with the token of the person in front of it."""
+
+    def __init__(self, onceward: Onceward, subject: str = "approver-1", **who: Any) -> None:
+        given: Json = {"roles": ["approver:refunds"], "agent": "", "audience": BACK_OFFICE_AUDIENCE} | who
+        self._door = onceward.door
+        self._headers = {"Authorization": f"Bearer {onceward.token(subject=subject, **given)}"}
+
+    async def get(self, path: str) -> httpx2.Response:
+        return await self._door.get(path, headers=self._headers)
+
+    async def question(self, operation_id: str) -> Json:
+        """The newest question about an operation, as its sheet shows it."""
+        operation = (await self.get(f"/v1/operations/{operation_id}/sheet")).json()
+        return dict((await self.get(f"/v1/approvals/{operation['approvals'][-1]['approval_id']}")).json())
+
+    async def decide(self, question: Json, choice: str = "approve", reason: str = "") -> httpx2.Response:
+        shown = {name: question[name] for name in ("revision", "intent_hash")}
+        body = {"choice": choice, "reason": reason, **shown}
+        path = f"/v1/approvals/{question['approval_id']}/decision"
+        return await self._door.post(path, json=body, headers=self._headers)
+
+
+async def asked(onceward: Onceward) -> Refund:
+    refund = await Refund.proposed(onceward)
+    await onceward.until(refund.operation_id, "awaiting_approval")
+    return refund
+
+
+async def test_what_is_approved_over_http_happens_once(onceward: Onceward) -> None:
+    refund, desk = await asked(onceward), Desk(onceward)
+    question = await desk.question(refund.operation_id)
+    first, again = await desk.decide(question), await desk.decide(question)
+    assert [answer.status_code for answer in (first, again)] == [200, 200]
+    assert (again.json()["repeated"], again.json()["decision"]) == (True, first.json()["decision"])
+    assert await onceward.until(refund.operation_id, "succeeded") == "succeeded"
+    assert await onceward.provider.effects(refund.operation_id) == 1
+    sheet = (await desk.get(f"/v1/operations/{refund.operation_id}/sheet")).json()
+    assert (sheet["state"], sheet["sends"], sheet["approvals"][0]["state"]) == ("succeeded", 1, "consumed")
+
+
+async def test_of_an_approval_and_a_denial_at_once_the_loser_is_told_what_counted(onceward: Onceward) -> None:
+    refund = await asked(onceward)
+    one, other = Desk(onceward), Desk(onceward, "approver-2")
+    question = await one.question(refund.operation_id)
+    answers = await asyncio.gather(one.decide(question), other.decide(question, "deny", "Not ours."))
+    won, lost = sorted(answers, key=lambda answer: answer.status_code)
+    assert (won.status_code, lost.status_code, lost.json()["code"]) == (200, 409, "approval_already_decided")
+    assert lost.json()["decision"] == won.json()["decision"]
+    ended = await onceward.until(refund.operation_id, "succeeded", "failed_terminal")
+    approved = won.json()["decision"]["choice"] == "approve"
+    assert (ended == "succeeded", await onceward.provider.effects(refund.operation_id)) == (approved, int(approved))
+
+
+@pytest.mark.parametrize(
+    ("who", "status", "code"),
+    [
+        ({"audience": "onceward"}, 401, "invalid_token"),
+        ({"audience": "onceward-back-office"}, 401, "invalid_token"),
+        ({"agent": "support-agent"}, 403, "approver_not_allowed"),
+        ({"subject": "user-17"}, 403, "approver_not_allowed"),
+        ({"roles": ["support"]}, 403, "approver_not_allowed"),
+        ({"tenant": "tenant-b"}, 404, "not_found"),
+    ],
+)
+async def test_who_may_not_decide_has_no_way_to(onceward: Onceward, who: Json, status: int, code: str) -> None:
+    refund = await asked(onceward)
+    question = await Desk(onceward).question(refund.operation_id)
+    answer = await Desk(onceward, **who).decide(question)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert [row.state for row in await onceward.approvals(refund.operation_id)] == ["pending"]
+
+
+async def test_a_token_for_this_api_opens_no_route_of_the_agents(onceward: Onceward) -> None:
+    refund, desk = await asked(onceward), Desk(onceward)
+    for path in (f"/v1/operations/{refund.operation_id}", "/v1/tools?surface=openai-chat"):
+        assert (await desk.get(path)).status_code == 401

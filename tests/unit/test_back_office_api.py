@@ -1,0 +1,386 @@
+"""The API of a company's own back office: who is let in, what is shown, whose word counts and what others are told."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import jwt
+import pytest
+from fastapi import FastAPI
+
+from adapters.http.identity import TokenVerifier
+from adapters.http.issuer import Issuer, IssuerKeys
+from adapters.http.office import BackOfficeApi
+from adapters.http.people import PersonIdentity
+from adapters.http.problems import answer_with_problems
+from tests.unit.back_office_sheets import HASH, OTHER_HASH, approval_sheet, of_tenant, operation_sheet
+from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
+from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
+from worker.dev.signing_key import SigningKey
+from workflows.domain.approval import ApprovalState
+from workflows.domain.lifecycle import State
+
+Json = dict[str, Any]
+
+ISSUER = "http://localhost:8400"
+AGENTS, OFFICE, PAGES = "onceward", "onceward-back-office-api", "onceward-back-office"
+SHEET = "/v1/approvals/approval-1"
+DECISION = f"{SHEET}/decision"
+OPERATION = "/v1/operations/operation-1/sheet"
+RESOLUTION = "/v1/operations/operation-1/resolution"
+READS = (SHEET, OPERATION)
+WORD = {"finding": "happened", "evidence": "The provider's own console.", "reference": "re_88421", "generation": 2}
+
+
+@dataclass
+class House:
+    """The API over a store in memory."""
+
+    store: MemoryBackOffice
+    clock: StandingClock
+    client: httpx2.AsyncClient
+    keys: Path
+
+    def token(self, subject: str = "approver-1", *, roles: tuple[str, ...] = ("approver:refunds",), **more: Any) -> str:
+        given = {"issuer": ISSUER, "audience": OFFICE, "tenant": "tenant-a", "name": "Refund approver"} | more
+        claimed = {name: given.pop(name) for name in ("client_id", "azp") if name in given}
+        token = mint(self.keys, subject=subject, roles=roles, **given)
+        if not claimed:
+            return token
+        claims = jwt.decode(token, options={"verify_signature": False})
+        return SigningKey(self.keys).sign(claims | claimed, "at+jwt")
+
+    def operator(self, **more: Any) -> str:
+        return self.token("operator-1", **({"roles": ("operator",), "name": "Operator"} | more))
+
+    async def get(self, path: str, token: str = "") -> httpx2.Response:
+        return await self.client.get(path, headers={"Authorization": f"Bearer {token or self.token()}"})
+
+    async def post(self, path: str, body: Json, token: str = "") -> httpx2.Response:
+        headers = {"Authorization": f"Bearer {token or self.token()}"}
+        return await self.client.post(path, json=body, headers=headers)
+
+    async def decide(self, choice: str = "approve", token: str = "", **changes: Any) -> httpx2.Response:
+        body = {"choice": choice, "reason": "", "revision": 1, "intent_hash": HASH} | changes
+        return await self.post(DECISION, {name: value for name, value in body.items() if value is not None}, token)
+
+    async def resolve(self, token: str = "", **changes: Any) -> httpx2.Response:
+        return await self.post(RESOLUTION, WORD | changes, token or self.operator())
+
+    def state(self) -> ApprovalState:
+        return self.store.approvals["approval-1"].approval.state
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("issuer")
+
+
+@pytest.fixture
+def house(keys: Path) -> House:
+    store = MemoryBackOffice(clock := StandingClock())
+    store.ask(approval_sheet())
+    store.record(operation_sheet(state=State.MANUAL_REVIEW))
+    issuer = DevelopmentIssuer(IssuerSettings(dev_issuer_state_dir=keys, issuer=ISSUER)).app()
+    seen = Issuer(ISSUER, httpx2.AsyncClient(transport=httpx2.ASGITransport(issuer)))
+    verifier = TokenVerifier(IssuerKeys(seen), issuer=ISSUER, audience=AGENTS)
+    app = FastAPI()
+    answer_with_problems(app)
+    app.include_router(BackOfficeApi(store, PersonIdentity(verifier, OFFICE)).router())
+    here = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    return House(store, clock, httpx2.AsyncClient(transport=here, base_url="http://localhost"), keys)
+
+
+def code_of(answer: httpx2.Response) -> tuple[int, str]:
+    assert answer.headers["content-type"] == "application/problem+json"
+    return answer.status_code, answer.json()["code"]
+
+
+# ── who is let in ──
+
+WORTH_NOTHING: dict[str, Callable[[House], str]] = {
+    "none": lambda _: "",
+    "for the agents' door": lambda house: house.token(audience=AGENTS),
+    "for the agents' door and for here": lambda house: house.token(audience=[AGENTS, OFFICE]),
+    "that signs in to our pages": lambda house: house.token(audience=PAGES),
+    "that has ended": lambda house: house.token(seconds=-3600),
+    "of another issuer": lambda house: house.token(issuer="http://localhost:9999"),
+    "that is none": lambda _: "a.b.c",
+}
+
+
+@pytest.mark.parametrize("token", WORTH_NOTHING.values(), ids=WORTH_NOTHING.keys())
+@pytest.mark.parametrize("path", [*READS, DECISION, RESOLUTION])
+async def test_a_token_that_was_not_issued_for_this_api_alone_opens_no_route(
+    house: House, path: str, token: Callable[[House], str]
+) -> None:
+    given = token(house)
+    headers = {"Authorization": f"Bearer {given}"} if given else {}
+    answer = await house.client.request("GET" if path in READS else "POST", path, headers=headers)
+    assert (answer.status_code, answer.headers["www-authenticate"].split()[0]) == (401, "Bearer")
+    assert house.store.attempts == []
+
+
+SOFTWARE: dict[str, Json] = {
+    "an agent that acts for an approver": {"agent": "support-agent"},
+    "a client with a token for itself": {"client_id": "approver-1"},
+    "the same by its older name": {"azp": "approver-1"},
+}
+
+
+@pytest.mark.parametrize("who", SOFTWARE.values(), ids=SOFTWARE.keys())
+async def test_software_decides_nothing_whatever_roles_it_has(house: House, who: Json) -> None:
+    assert code_of(await house.decide(token=house.token(**who))) == (403, "approver_not_allowed")
+    assert house.state() is ApprovalState.PENDING
+
+
+@pytest.mark.parametrize("who", SOFTWARE.values(), ids=SOFTWARE.keys())
+async def test_software_resolves_nothing_whatever_roles_it_has(house: House, who: Json) -> None:
+    changed = {name: value.replace("approver-1", "operator-1") for name, value in who.items()}
+    assert code_of(await house.resolve(house.operator(**changed))) == (403, "operator_not_allowed")
+    assert house.store.resolutions == {}
+
+
+@pytest.mark.parametrize("path", READS)
+@pytest.mark.parametrize("who", SOFTWARE.values(), ids=SOFTWARE.keys())
+async def test_software_reads_nothing_here(house: House, path: str, who: Json) -> None:
+    assert code_of(await house.get(path, house.token(**who))) == (403, "permission_denied")
+
+
+@pytest.mark.parametrize("path", READS)
+async def test_what_another_tenant_has_is_absent(house: House, path: str) -> None:
+    assert code_of(await house.get(path, house.token(tenant="tenant-b"))) == (404, "not_found")
+
+
+async def test_nobody_decides_or_resolves_what_another_tenant_has(house: House) -> None:
+    assert code_of(await house.decide(token=house.token(tenant="tenant-b"))) == (404, "not_found")
+    assert code_of(await house.resolve(house.operator(tenant="tenant-b"))) == (404, "not_found")
+
+
+@pytest.mark.parametrize("path", ["/v1/approvals/{}", "/v1/operations/{}/sheet"])
+@pytest.mark.parametrize("name", ["%00", "a%00b", "x" * 200, "%EF%BF%BF"])
+async def test_an_odd_name_is_absent(house: House, path: str, name: str) -> None:
+    assert code_of(await house.get(path.format(name))) == (404, "not_found")
+
+
+@pytest.mark.parametrize("path", ["/v1/approvals/{}/decision", "/v1/operations/{}/resolution"])
+@pytest.mark.parametrize("name", ["%00", "a%00b", "x" * 200])
+async def test_nobody_has_a_word_on_an_odd_name(house: House, path: str, name: str) -> None:
+    assert code_of(await house.post(path.format(name), {})) == (404, "not_found")
+
+
+@pytest.mark.parametrize("path", [*READS, DECISION, RESOLUTION])
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])
+async def test_a_method_that_a_route_does_not_take_is_refused_with_those_that_it_takes(
+    house: House, path: str, method: str
+) -> None:
+    answer = await house.client.request(method, path, headers={"Authorization": f"Bearer {house.token()}"})
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET" if path in READS else "POST")
+
+
+@pytest.mark.parametrize("path", [DECISION, RESOLUTION])
+async def test_a_get_never_decides(house: House, path: str) -> None:
+    assert code_of(await house.get(path)) == (405, "method_not_allowed")
+    assert house.store.attempts == []
+
+
+# ── what is shown ──
+
+
+async def test_a_sheet_shows_what_a_decision_rests_on(house: House) -> None:
+    answer = await house.get(SHEET)
+    sheet = answer.json()
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+    assert (sheet["revision"], sheet["intent_hash"], sheet["state"]) == (1, HASH, "pending")
+    assert sheet["impact"]["money"] == {"minor_units": 12000, "currency": "KRW"}
+    assert sheet["impact"]["facts"][0] == {"label": "Paid", "value": "₩50,000", "money": None}
+    assert sheet["arguments"][0] == {"label": "order_id", "value": "order-1001", "money": None}
+    assert sheet["requester"]["agent"] == "support-agent"
+    assert (sheet["expires_at"], sheet["quorum"], sheet["votes"]) == ("2026-03-04T12:00:00Z", 1, [])
+    assert sheet["why"].startswith("Money leaves")
+
+
+async def test_a_sheet_says_whether_the_viewers_word_would_be_taken(house: House) -> None:
+    assert (await house.get(SHEET)).json()["viewer"] == {"may_act": True, "refusal": None}
+    asked_for_it = house.token("support-7")
+    barred = {"may_act": False, "refusal": "approver_not_allowed"}
+    assert (await house.get(SHEET, asked_for_it)).json()["viewer"] == barred
+
+
+async def test_an_operation_shows_what_an_operator_must_look_up(house: House) -> None:
+    told = (await house.get(OPERATION, house.operator())).json()
+    assert (told["state"], told["generation"], told["idempotency_key"]) == ("manual_review", 2, OTHER_HASH)
+    assert (told["reference"], told["sends"], told["viewer"]["may_act"]) == ("re_88421", 1, True)
+    assert told["timeline"][-1]["what"] == "Looked it up: not there yet"
+    assert told["approvals"] == [{"approval_id": "approval-1", "revision": 1, "state": "consumed"}]
+
+
+# ── a word that counts ──
+
+
+async def test_an_approval_counts(house: House) -> None:
+    answer = await house.decide(reason="Seen the parcel.")
+    told = answer.json()
+    assert (answer.status_code, told["state"], told["approvals"], told["repeated"]) == (200, "granted", 1, False)
+    assert (told["decision"]["approver"], told["decision"]["reason"]) == ("approver-1", "Seen the parcel.")
+    assert told["decision"]["approver_name"] == "Refund approver"
+    assert house.state() is ApprovalState.GRANTED
+
+
+async def test_a_denial_counts(house: House) -> None:
+    answer = await house.decide("deny", reason="Not ours.")
+    assert (answer.status_code, answer.json()["state"]) == (200, "denied")
+
+
+async def test_the_same_word_again_is_answered_with_the_same_decision(house: House) -> None:
+    first, again = await house.decide(reason="Fine."), await house.decide(reason="Very fine.")
+    assert (again.status_code, again.json()["repeated"]) == (200, True)
+    assert again.json()["decision"] == first.json()["decision"]
+
+
+async def test_one_of_two_approvals_is_not_enough(house: House) -> None:
+    house.store.ask(approval_sheet(quorum=2))
+    first, twice = await house.decide(), await house.decide()
+    assert (first.json()["state"], twice.json()["state"], twice.json()["approvals"]) == ("pending", "pending", 1)
+    assert (await house.decide(token=house.token("approver-2"))).json()["state"] == "granted"
+
+
+# ── a word that does not count ──
+
+
+async def test_of_two_who_decide_at_once_one_is_told_who_decided_what_and_when(house: House) -> None:
+    answers = await asyncio.gather(
+        house.decide(reason="Mine."), house.decide("deny", token=house.token("approver-2"), reason="No.")
+    )
+    first, second = sorted(answers, key=lambda answer: answer.status_code)
+    assert (first.status_code, code_of(second)) == (200, (409, "approval_already_decided"))
+    told = second.json()
+    assert told["decision"] == first.json()["decision"]
+    assert told["approval"]["state"] == house.state() == first.json()["state"]
+
+
+async def test_a_word_on_an_older_revision_is_told_the_new_content_and_counts_on_that(house: House) -> None:
+    house.store.revise(house.store.approvals["approval-1"], OTHER_HASH)
+    stale = await house.decide()
+    assert code_of(stale) == (409, "approval_stale")
+    shown = stale.json()["approval"]
+    assert (shown["revision"], shown["intent_hash"], shown["state"]) == (2, OTHER_HASH, "pending")
+    assert stale.json()["decision"] is None
+    again = await house.decide(revision=shown["revision"], intent_hash=shown["intent_hash"])
+    assert (again.status_code, house.state()) == (200, ApprovalState.GRANTED)
+
+
+async def test_a_word_on_a_void_question_is_told_the_one_that_has_taken_its_place(house: House) -> None:
+    old = house.store.approvals["approval-1"]
+    house.store.ask(replace(old, approval=replace(old.approval, state=ApprovalState.VOID)))
+    new = replace(old.approval, approval_id="approval-2", revision=2)
+    house.store.ask(replace(old, approval=new))
+    asked = operation_sheet()
+    newest = replace(asked.approvals[0], approval_id="approval-2", revision=2, state=ApprovalState.PENDING)
+    house.store.record(replace(asked, approvals=(*asked.approvals, newest)))
+    stale = await house.decide()
+    assert code_of(stale) == (409, "approval_stale")
+    assert (stale.json()["approval"]["approval_id"], stale.json()["approval"]["state"]) == ("approval-2", "pending")
+
+
+async def test_the_revision_of_one_and_the_hash_of_another_count_for_nothing(house: House) -> None:
+    assert code_of(await house.decide(intent_hash=OTHER_HASH)) == (409, "approval_stale")
+    assert house.state() is ApprovalState.PENDING
+
+
+async def test_a_late_word_is_told_when_the_time_ended(house: House) -> None:
+    house.clock.advance(days=3)
+    late = await house.decide()
+    assert code_of(late) == (409, "approval_expired")
+    assert late.json()["approval"]["expires_at"] == "2026-03-04T12:00:00Z"
+
+
+async def test_another_word_than_the_first_is_told_the_first(house: House) -> None:
+    house.store.ask(approval_sheet(quorum=2))
+    first = await house.decide()
+    other = await house.decide("deny", reason="No.")
+    assert code_of(other) == (409, "vote_already_cast")
+    assert other.json()["decision"] == first.json()["decision"]
+
+
+@pytest.mark.parametrize(
+    "who", [{"subject": "support-7"}, {"subject": "viewer-1", "roles": ("viewer",)}], ids=["own request", "no role"]
+)
+async def test_who_may_not_decide_is_told_so_and_nothing_else(house: House, who: Json) -> None:
+    answer = await house.decide(token=house.token(**who))
+    assert code_of(answer) == (403, "approver_not_allowed")
+    assert {"approval", "decision"} & answer.json().keys() == set()
+    assert house.state() is ApprovalState.PENDING
+
+
+async def test_a_denial_says_why(house: House) -> None:
+    assert code_of(await house.decide("deny", reason="  ")) == (422, "decision_reason_required")
+
+
+ODD: dict[str, Json] = {
+    "no revision": {"revision": None},
+    "the latest revision": {"revision": "latest"},
+    "a revision that is text": {"revision": "1"},
+    "revision zero": {"revision": 0},
+    "a revision beyond all": {"revision": 2**31},
+    "no hash": {"intent_hash": None},
+    "an empty hash": {"intent_hash": ""},
+    "no choice": {"choice": None},
+    "a choice that there is not": {"choice": "perhaps"},
+    "somebody else's name": {"approver": "approver-2"},
+    "a reason beyond measure": {"reason": "x" * 2001},
+}
+
+
+@pytest.mark.parametrize("changes", ODD.values(), ids=ODD.keys())
+async def test_what_does_not_fit_decides_nothing_and_names_the_place(house: House, changes: Json) -> None:
+    answer = await house.decide(**({"choice": "approve"} | changes))
+    assert code_of(answer) == (422, "invalid_request")
+    (fault,) = answer.json()["errors"]
+    assert (fault["path"], set(fault)) == (f"/{next(iter(changes))}", {"path", "code", "expected"})
+    assert house.store.attempts == []
+
+
+@pytest.mark.parametrize("path", [DECISION, RESOLUTION])
+async def test_a_body_that_is_no_strict_json_or_too_large_is_not_read(house: House, path: str) -> None:
+    headers = {"Authorization": f"Bearer {house.token()}"}
+    for content, expected in ((b'{"a": 1, "a": 2}', (400, "invalid_json")), (b" " * 70_000, (413, "body_too_large"))):
+        assert code_of(await house.client.post(path, content=content, headers=headers)) == expected
+
+
+# ── an operator's word ──
+
+
+async def test_an_operators_word_counts_and_may_be_repeated(house: House) -> None:
+    assert [(await house.resolve()).status_code for _ in range(2)] == [204, 204]
+    assert house.store.resolutions["operation-1"].reference == "re_88421"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [({"generation": 1}, "resolution_stale"), ({"evidence": "Other."}, "resolution_already_given")],
+)
+async def test_a_word_that_comes_too_late_is_told_the_operation_as_it_is(
+    house: House, changes: Json, code: str
+) -> None:
+    await house.resolve()
+    answer = await house.resolve(**changes)
+    assert code_of(answer) == (409, code)
+    assert (answer.json()["operation"]["generation"], answer.json()["operation"]["state"]) == (2, "manual_review")
+
+
+@pytest.mark.parametrize(
+    "who", [{"subject": "support-7", "roles": ("operator",)}, {"roles": ("viewer",)}], ids=["own request", "no role"]
+)
+async def test_who_is_no_operator_of_this_resolves_nothing(house: House, who: Json) -> None:
+    assert code_of(await house.resolve(house.token(**who))) == (403, "operator_not_allowed")
+    assert house.store.resolutions == {}
+
+
+async def test_what_belongs_to_another_tenant_is_not_told_in_a_conflict(house: House) -> None:
+    house.store.ask(of_tenant(approval_sheet("approval-1"), "tenant-b"))
+    answer = await house.decide()
+    assert (code_of(answer), "approval" in answer.json()) == ((404, "not_found"), False)
