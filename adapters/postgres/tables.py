@@ -308,3 +308,30 @@ events = Table(
     Index("events_by_operation", "operation_id", "event_id"),
     comment="The timeline of each operation: who did what, when; codes and ids only.",
 )
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False, unique=True),
+    Column("earlier_fingerprint", Text),
+    Column("tenant", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("roles", ARRAY(Text), nullable=False),
+    Column("locale", Text, nullable=False),
+    Column("zone", Text, nullable=False),
+    _now("created_at"),
+    _now("seen_at"),
+    _now("checked_at"),
+    Column("ends_at", DateTime(timezone=True), nullable=False),
+    _moment("ended_at"),
+    Index(
+        "sessions_by_earlier_fingerprint",
+        "earlier_fingerprint",
+        postgresql_where=text("earlier_fingerprint IS NOT NULL"),
+    ),
+    Index("sessions_of_a_person", "tenant", "subject", "created_at", postgresql_where=text("ended_at IS NULL")),
+    Index("sessions_by_end", "ends_at"),
+    comment="Who is signed in to the back office, until when; of the secret in their browser only the fingerprint.",
+)
