@@ -1,4 +1,7 @@
-"""`python -m worker.relay`: carries the outbox out: starts, nudges and events, at least once and in order."""
+"""`python -m worker.relay`: carries the outbox out: starts, nudges and events, at least once and in order.
+
+Beside that it starts again what nobody carries any more, and seals the audit log.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,6 +14,7 @@ from temporalio.service import RPCError
 from adapters.postgres.engine import Database
 from adapters.postgres.outbox import Message, PostgresOutbox, Undeliverable
 from adapters.postgres.registration import turn_from
+from adapters.postgres.sealing import MOST_LINES, PostgresSealing
 from adapters.postgres.sweep import PostgresSweep
 from adapters.temporal.starter import TemporalStarter
 from worker import process, usage
@@ -27,19 +31,25 @@ SWEEP_SECONDS = 5.0
 SWEEP_NUMBER = 20
 """Four open operations a second are looked at, so that 10,000 that wait have their turn within the hour."""
 
+SEAL_SECONDS = 1.0
+"""Pause when every line of the audit log is sealed."""
+
 OUTAGE_SECONDS = 2.0
 """Pause while the database is away."""
 
 
 class Relay:
-    """Hands each message to where it belongs, and starts again what nobody carries any more."""
+    """Hands each message to where it belongs, starts again what nobody carries any more, and seals what was told."""
 
-    def __init__(self, outbox: PostgresOutbox, sweep: PostgresSweep, starter: TemporalStarter) -> None:
-        self._outbox, self._sweep, self._starter = outbox, sweep, starter
+    def __init__(
+        self, outbox: PostgresOutbox, sweep: PostgresSweep, sealing: PostgresSealing, starter: TemporalStarter
+    ) -> None:
+        self._outbox, self._sweep, self._sealing, self._starter = outbox, sweep, sealing, starter
 
     async def run(self) -> None:
-        """Drain and sweep for ever."""
-        await asyncio.gather(self._for_ever(self._drain), self._for_ever(self._look_for_the_forgotten))
+        """Drain, sweep and seal for ever."""
+        works = (self._drain, self._look_for_the_forgotten, self._seal)
+        await asyncio.gather(*(self._for_ever(work) for work in works))
 
     async def _for_ever(self, work: Callable[[], Awaitable[float]]) -> None:
         """Repeat `work` after the pause that it names; an outage only makes the pause longer."""
@@ -59,6 +69,9 @@ class Relay:
         for wake in await self._sweep.next(SWEEP_NUMBER):
             await self._starter.start_again(wake.operation_id, **wake.named())
         return SWEEP_SECONDS
+
+    async def _seal(self) -> float:
+        return 0.0 if await self._sealing.seal() == MOST_LINES else SEAL_SECONDS
 
     async def deliver(self, message: Message) -> None:
         """Deliver one message.
@@ -98,11 +111,10 @@ async def main() -> None:
     """Serve until told to end."""
     settings = read(RelaySettings)
     process.set_up_logs(settings.log_format)
-    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-relay", pool_size=2)
+    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-relay", pool_size=3)
     async with process.temporal(settings) as client:
-        relay = Relay(
-            PostgresOutbox(database), PostgresSweep(database), TemporalStarter(client, settings.temporal_task_queue)
-        )
+        starter = TemporalStarter(client, settings.temporal_task_queue)
+        relay = Relay(PostgresOutbox(database), PostgresSweep(database), PostgresSealing(database), starter)
         try:
             await database.require()
             process.say_ready(settings.ready_file)

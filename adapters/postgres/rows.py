@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import DateTime, Row, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from adapters.postgres.tables import events, outbox
+from adapters.postgres.tables import events, operations, outbox
 from workflows.domain.errors import Detail
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
@@ -73,10 +73,19 @@ def details_from(value: list[dict[str, str]] | None) -> tuple[Detail, ...]:
 async def tell(
     connection: AsyncConnection, tenant: str, operation_id: str, actor: str, what: str, **detail: Any
 ) -> None:
-    """Write one line of the operation's timeline, in the caller's transaction."""
-    await connection.execute(
-        events.insert().values(tenant=tenant, operation_id=operation_id, actor=actor, what=what, detail=detail)
-    )
+    """Write one line of the audit log about an operation, in the caller's transaction: its timeline has it too."""
+    mine = operations.c.operation_id == operation_id
+    about = {name: select(operations.c[name]).where(mine).scalar_subquery() for name in ("tool", "resource")}
+    values = {"tenant": tenant, "operation_id": operation_id, "actor": actor, "what": what, "detail": detail}
+    await connection.execute(events.insert().values(**values, **about))
+
+
+async def note(
+    connection: AsyncConnection, tenant: str, actor: str, what: str, *, tool: str | None = None, **detail: Any
+) -> None:
+    """Write one line of the audit log that belongs to no operation, in the caller's transaction."""
+    values = {"tenant": tenant, "actor": actor, "what": what, "detail": detail, "tool": tool}
+    await connection.execute(events.insert().values(**values))
 
 
 async def post(connection: AsyncConnection, operation_id: str, kind: str, **payload: Any) -> int:

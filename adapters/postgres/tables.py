@@ -300,13 +300,34 @@ events = Table(
     metadata,
     Column("event_id", BigInteger, Identity(), primary_key=True),
     Column("tenant", Text, nullable=False),
-    Column("operation_id", Text, ForeignKey(OPERATION_ID), nullable=False),
+    # None of what never became an operation.
+    Column("operation_id", Text, ForeignKey(OPERATION_ID)),
     Column("actor", Text, nullable=False),
     Column("what", Text, nullable=False),
+    Column("tool", Text),
+    Column("resource", Text),
     Column("detail", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
     _now("at"),
+    Column("writer", Text, server_default=text("SESSION_USER")),
+    Column("place", BigInteger),
+    Column("previous_hash", Text),
+    Column("hash", Text),
+    UniqueConstraint("tenant", "place", name="one_event_a_place"),
     Index("events_by_operation", "operation_id", "event_id"),
-    comment="The timeline of each operation: who did what, when; codes and ids only.",
+    Index("events_by_tenant", "tenant", "event_id"),
+    Index("events_to_seal", "event_id", postgresql_where=text("place IS NULL")),
+    comment="The audit log and the timeline of each operation: who did what, when; codes and ids only, "
+    "one chain per tenant.",
+)
+
+audit_heads = Table(
+    "audit_heads",
+    metadata,
+    Column("tenant", Text, primary_key=True),
+    Column("place", BigInteger, nullable=False),
+    Column("hash", Text, nullable=False),
+    _now("sealed_at"),
+    comment="The last line of each tenant's audit log that is sealed.",
 )
 
 sessions = Table(

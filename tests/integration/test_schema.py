@@ -39,9 +39,16 @@ INSERTS = {
     | {"hosted_calls", "discoveries", "sessions"},
     "worker": {"verdicts", "approvals", "claims", "spendings", "handler_calls", "outbox", "events"}
     | {"ledger_entries", "ledger_fences"},
-    "relay": set[str](),
+    "relay": {"audit_heads"},
 }
-READS = {"door": set(TABLES) - LEDGER, "worker": set(TABLES) - {"sessions"}, "relay": {"outbox"}}
+TOLD = ("tenant", "operation_id", "actor", "what", "detail", "tool", "resource")
+"""What a line of the audit log is told with; its time, its writer and its place are the database's and the relay's."""
+
+READS = {
+    "door": set(TABLES) - LEDGER,
+    "worker": set(TABLES) - {"sessions"},
+    "relay": {"outbox", "events", "audit_heads"},
+}
 
 UPDATES: dict[str, set[tuple[str, str]]] = {
     "door": {
@@ -65,6 +72,8 @@ UPDATES: dict[str, set[tuple[str, str]]] = {
     "relay": {
         *(("outbox", name) for name in ("due_at", "attempts", "failure", "sent_at", "set_aside_at")),
         ("operations", "swept_at"),
+        *(("events", name) for name in ("place", "previous_hash", "hash")),
+        *(("audit_heads", name) for name in ("place", "hash", "sealed_at")),
     },
 }
 """Every column that each role may change; what an operation means, and whose it is, none of them may."""
@@ -113,8 +122,17 @@ async def test_an_operation_and_its_claim_have_one_key_each(owner_database: Data
 
 @pytest.mark.parametrize("role", ROLES, indirect=True, ids=ROLES)
 async def test_each_role_inserts_into_its_own_tables_only(role: Database, request: pytest.FixtureRequest) -> None:
-    granted = {table for table in TABLES if await may(role, table, "INSERT")}
+    granted = {table for table in TABLES if await may_name_a_column(role, table)}
     assert granted == INSERTS[name_of(request)]
+
+
+@pytest.mark.parametrize("role", ["door", "worker"], indirect=True)
+async def test_whoever_tells_a_line_of_the_audit_log_says_neither_when_nor_where_it_stands(role: Database) -> None:
+    statement = text("SELECT has_column_privilege(current_user, 'events', :column, 'INSERT')")
+    async with role.transaction() as connection:
+        columns = [column.name for column in metadata.tables["events"].columns]
+        told = {name for name in columns if (await connection.execute(statement, {"column": name})).scalar_one()}
+    assert told == set(TOLD)
 
 
 @pytest.mark.parametrize("role", ROLES, indirect=True, ids=ROLES)
@@ -156,6 +174,9 @@ async def test_nobody_but_the_owner_deletes(role: Database, table: str, request:
         "UPDATE decisions SET choice = 'approve'",
         "UPDATE outbox SET sent_at = now()",
         "UPDATE events SET what = 'nothing'",
+        "UPDATE events SET place = 1",
+        "INSERT INTO events (tenant, actor, what, at) VALUES ('tenant-a', 'user-17', 'proposed', '2026-01-01')",
+        "INSERT INTO events (tenant, actor, what, writer) VALUES ('tenant-a', 'user-17', 'proposed', 'other')",
         "CREATE TABLE mine (id integer)",
     ],
 )
@@ -183,6 +204,9 @@ async def test_the_door_can_neither_claim_nor_end_nor_rewrite(role: Database, st
         "UPDATE ledger_accounts SET tenant = 'tenant-b'",
         "UPDATE ledger_accounts SET closed = false",
         "UPDATE ledger_entries SET minor_units = 1",
+        "UPDATE events SET what = 'nothing'",
+        "UPDATE events SET hash = 'other'",
+        "INSERT INTO events (tenant, actor, what, writer) VALUES ('tenant-a', 'user-17', 'proposed', 'other')",
         "CREATE TABLE mine (id integer)",
     ],
 )
@@ -191,15 +215,23 @@ async def test_the_worker_can_neither_register_nor_decide_nor_rewrite(role: Data
     await assert_denied(role, statement)
 
 
-@pytest.mark.parametrize("table", [table for table in TABLES if table != "outbox"])
+@pytest.mark.parametrize("table", [table for table in TABLES if table not in READS["relay"]])
 @pytest.mark.parametrize("role", ["relay"], indirect=True)
-async def test_the_relay_knows_the_outbox_alone(role: Database, table: str) -> None:
+async def test_the_relay_knows_the_outbox_and_the_audit_log_alone(role: Database, table: str) -> None:
     await assert_denied(role, f"SELECT * FROM {table}")
 
 
-@pytest.mark.parametrize("statement", ["UPDATE outbox SET payload = '{}'", "UPDATE outbox SET operation_id = 'op'"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE outbox SET payload = '{}'",
+        "UPDATE outbox SET operation_id = 'op'",
+        "UPDATE events SET what = 'nothing'",
+        "INSERT INTO events (tenant, actor, what) VALUES ('tenant-a', 'user-17', 'proposed')",
+    ],
+)
 @pytest.mark.parametrize("role", ["relay"], indirect=True)
-async def test_the_relay_cannot_rewrite_a_message(role: Database, statement: str) -> None:
+async def test_the_relay_rewrites_no_message_and_tells_no_line(role: Database, statement: str) -> None:
     await assert_denied(role, statement)
 
 
@@ -222,6 +254,12 @@ async def snapshot(database: Database) -> list[Any]:
         )
         found = [*await connection.execute(rights), *await connection.execute(columns)]
         return sorted(map(repr, found))
+
+
+async def may_name_a_column(database: Database, table: str) -> bool:
+    statement = text("SELECT has_any_column_privilege(current_user, :table, 'INSERT')")
+    async with database.transaction() as connection:
+        return bool((await connection.execute(statement, {"table": table})).scalar_one())
 
 
 async def may(database: Database, table: str, what: str) -> bool:

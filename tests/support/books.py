@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import tables
 from adapters.postgres.engine import Database
@@ -17,6 +18,15 @@ def moment(second: int) -> datetime:
     return BEGIN + timedelta(seconds=second)
 
 
+async def unguarded(connection: AsyncConnection, statement: str) -> None:
+    """Do as the owner what the audit log's guards refuse; they stand again before anybody else can look."""
+    for guarded in ("events", "audit_heads"):
+        await connection.execute(text(f"ALTER TABLE {guarded} DISABLE TRIGGER USER"))
+    await connection.execute(text(statement))
+    for guarded in ("events", "audit_heads"):
+        await connection.execute(text(f"ALTER TABLE {guarded} ENABLE TRIGGER USER"))
+
+
 class Books:
     """Of one database that nobody else writes in."""
 
@@ -25,7 +35,7 @@ class Books:
 
     async def begin_anew(self) -> None:
         async with self._database.transaction() as connection:
-            await connection.execute(text("TRUNCATE operations, hosted_calls CASCADE"))
+            await unguarded(connection, "TRUNCATE operations, hosted_calls, audit_heads CASCADE")
 
     async def refund(self, operation_id: str = OPERATION) -> None:
         """A refund in good order, from the question to the result."""
@@ -111,7 +121,7 @@ class Books:
     async def change(self, statement: str) -> None:
         """As the owner of the tables, whom nothing forbids anything."""
         async with self._database.transaction() as connection:
-            await connection.execute(text(statement))
+            await unguarded(connection, statement)
 
     async def _add(self, table: str, operation_id: str, **values: Any) -> None:
         async with self._database.transaction() as connection:
