@@ -16,7 +16,8 @@ OPERATOR = "operator-1"
 EVIDENCE = "The provider's own books, under the key that is shown here."
 
 PATIENCE_SECONDS = 120.0
-"""How long it may take until a person is asked about everything that cannot be looked up."""
+"""How long it may take until a person is asked about the next one that cannot be looked up; a late write of a response
+is sent long after the first."""
 LOOK_SECONDS = 1.0
 
 
@@ -36,7 +37,9 @@ class Operators:
         async with Person(self._back_office) as person:
             await person.sign_in(OPERATOR)
             while left and time.monotonic() < deadline:
-                left = [each for each in left if not await self._is_done(person, *each)]
+                before, left = len(left), [each for each in left if not await self._is_done(person, *each)]
+                if len(left) < before:
+                    deadline = time.monotonic() + PATIENCE_SECONDS
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _is_done(self, person: Person, turn: Turn, act: Act) -> bool:
