@@ -12,9 +12,10 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 from starlette.requests import Request
 
-from adapters.http.back_office.languages import COOKIE, FOLDER, language_of, languages, zone_of
+from adapters.http.back_office.languages import COOKIE, FOLDER, Language, language_of, languages, zone_of
 from adapters.http.back_office.session import Session
 from adapters.postgres.back_office.operation_lists import WAITING
+from workflows.domain.errors import ERRORS, OWN_CODES
 from workflows.domain.principal import Principal
 
 PAGES = FOLDER.parent
@@ -27,9 +28,10 @@ FOREIGN = [code for code in languages() if code != "en"]
 
 
 def marked() -> Iterator[str | tuple[str, ...]]:
-    """Everything that is marked for translation, and the words that the store gives to the pages."""
+    """Everything that is marked for translation, and the words that the store and the catalogue of errors give."""
     yield from (found[2] for found in extract_from_dir(str(PAGES), EXTRACTORS))
     yield from WAITING.values()
+    yield from (ERRORS[code].meaning for code in OWN_CODES)
 
 
 def translated(code: str) -> Iterator[tuple[Path, Message]]:
@@ -79,6 +81,11 @@ def test_korean_has_one_form_for_every_number() -> None:
         "요청 1건, 기한이 가까운 순서입니다.",
         "요청 2건, 기한이 가까운 순서입니다.",
     }
+
+
+@pytest.mark.parametrize("language", languages().values(), ids=languages())
+def test_no_word_is_no_word_in_every_language(language: Language) -> None:
+    assert language.gettext("") == ""
 
 
 # ── whose word counts ──

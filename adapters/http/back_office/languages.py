@@ -55,7 +55,8 @@ class Language:
 
     def gettext(self, sentence: str) -> str:
         """The sentence in this language."""
-        return str(self.sentences.gettext(sentence))
+        # Under the empty sentence a catalogue keeps notes about itself.
+        return str(self.sentences.gettext(sentence)) if sentence else ""
 
     def ngettext(self, one: str, many: str, number: int) -> str:
         """The sentence in the form that this language has for `number`."""

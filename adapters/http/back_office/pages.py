@@ -92,8 +92,8 @@ def _ngettext(context: Context, one: str, many: str, num: int, **values: Any) ->
 
 def _filled(sentence: str, values: dict[str, Any], language: Language) -> Markup:
     if not values:
-        # As everywhere with gettext: a sentence that takes no values may hold a percent sign.
-        return escape(sentence)
+        # Words of tables are looked up too, and a word that no table knows is a value. It may hold a percent sign.
+        return _marked(sentence, language)
     # `type`, not `isinstance`: Markup is a string too and has been through `marked` or a template already.
     inert = {name: _marked(value, language) if type(value) is str else value for name, value in values.items()}
     return escape(sentence) % inert
