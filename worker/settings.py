@@ -161,6 +161,7 @@ class ApiSettings(ToolSettings):
     )
     back_office_audience: str = Field(
         "onceward-back-office-api",
+        min_length=1,
         validate_default=True,
         description="the audience of people's tokens for the back office's API; not AUDIENCE or BACK_OFFICE_CLIENT_ID",
     )

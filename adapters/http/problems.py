@@ -5,7 +5,8 @@
 `code` is stable; `title` and `detail` are words of ours. Nothing that was received and nothing internal is repeated.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from workflows.domain.arguments import detail_of
 from workflows.domain.errors import StoreUnavailable
 
 MEDIA_TYPE = "application/problem+json"
@@ -88,7 +90,7 @@ async def _on_invalid_request(_: Request, error: RequestValidationError) -> Resp
         "invalid_request",
         "The request does not have the expected shape.",
         "Each entry of `errors` names a place and what is wrong there.",
-        errors=[{"path": json_pointer(fault["loc"]), "code": str(fault["type"])} for fault in faults],
+        errors=[asdict(detail_of(fault)) for fault in faults],
     ).response()
 
 
@@ -110,8 +112,3 @@ async def _on_outage(_: Request, __: StoreUnavailable) -> Response:
 async def _on_surprise(_: Request, __: Exception) -> Response:
     # The server's own log has the traceback: the framework raises the error again after this answer.
     return Problem(500, "internal_error", "Something unexpected happened here.").response()
-
-
-def json_pointer(location: Sequence[int | str]) -> str:
-    """RFC 6901 pointer to a place in the request: `("body", "calls", 0)` is `/body/calls/0`."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in location)

@@ -90,3 +90,35 @@ async def test_a_token_for_this_api_opens_no_route_of_the_agents(onceward: Oncew
     refund, desk = await asked(onceward), Desk(onceward)
     for path in (f"/v1/operations/{refund.operation_id}", "/v1/tools?surface=openai-chat"):
         assert (await desk.get(path)).status_code == 401
+
+
+async def test_what_waits_is_found_by_whoever_may_decide_on_it_and_gone_once_they_have(onceward: Onceward) -> None:
+    refund, desk = await asked(onceward), Desk(onceward)
+    question = await desk.question(refund.operation_id)
+
+    async def is_listed() -> bool:
+        seen, cursor = [], ""
+        while True:
+            page = (await desk.get(f"/v1/approvals?mine=true&tool=refund_payment&after={cursor}")).json()
+            seen += [line["approval_id"] for line in page["approvals"]]
+            if not (cursor := page["following"]):
+                return question["approval_id"] in seen
+
+    assert await is_listed()
+    await desk.decide(question, "deny", "Not ours.")
+    assert not await is_listed()
+
+
+async def test_an_operation_is_found_by_the_response_that_it_came_with(onceward: Onceward) -> None:
+    refund, desk = await asked(onceward), Desk(onceward)
+    found = (await desk.get(f"/v1/operations?id={refund.request_id}&state=awaiting_approval")).json()
+    assert [line["operation_id"] for line in found["operations"]] == [refund.operation_id]
+    elsewhere = Desk(onceward, tenant="tenant-b")
+    assert (await elsewhere.get(f"/v1/operations?id={refund.request_id}")).json()["operations"] == []
+
+
+async def test_messages_that_were_set_aside_are_shown_to_operators_only(onceward: Onceward) -> None:
+    operator = await Desk(onceward, "operator-1", roles=["operator"]).get("/v1/stuck")
+    approver = await Desk(onceward).get("/v1/stuck")
+    assert (operator.status_code, approver.status_code) == (200, 200)
+    assert (operator.json()["messages"] is None, approver.json()["messages"]) == (False, None)

@@ -31,7 +31,9 @@ SHEET = "/v1/approvals/approval-1"
 DECISION = f"{SHEET}/decision"
 OPERATION = "/v1/operations/operation-1/sheet"
 RESOLUTION = "/v1/operations/operation-1/resolution"
-READS = (SHEET, OPERATION)
+APPROVALS, OPERATIONS, STUCK = "/v1/approvals", "/v1/operations", "/v1/stuck"
+ONES = (SHEET, OPERATION)
+READS = (*ONES, APPROVALS, OPERATIONS, STUCK)
 WORD = {"finding": "happened", "evidence": "The provider's own console.", "reference": "re_88421", "generation": 2}
 
 
@@ -150,9 +152,16 @@ async def test_software_reads_nothing_here(house: House, path: str, who: Json) -
     assert code_of(await house.get(path, house.token(**who))) == (403, "permission_denied")
 
 
-@pytest.mark.parametrize("path", READS)
+@pytest.mark.parametrize("path", ONES)
 async def test_what_another_tenant_has_is_absent(house: House, path: str) -> None:
     assert code_of(await house.get(path, house.token(tenant="tenant-b"))) == (404, "not_found")
+
+
+async def test_what_another_tenant_has_is_in_no_list(house: House) -> None:
+    stranger = house.operator(tenant="tenant-b")
+    assert (await house.get(APPROVALS, stranger)).json() == {"approvals": [], "total": 0, "following": ""}
+    assert (await house.get(OPERATIONS, stranger)).json() == {"operations": [], "following": ""}
+    assert (await house.get(STUCK, stranger)).json()["total"] == 0
 
 
 async def test_nobody_decides_or_resolves_what_another_tenant_has(house: House) -> None:
@@ -188,6 +197,116 @@ async def test_a_get_never_decides(house: House, path: str) -> None:
 
 
 # ── what is shown ──
+
+
+async def listed(house: House, **asked: Any) -> list[str]:
+    answer = await house.client.get(APPROVALS, params=asked, headers={"Authorization": f"Bearer {house.token()}"})
+    assert answer.status_code == 200
+    return [line["approval_id"] for line in answer.json()["approvals"]]
+
+
+async def test_what_waits_is_listed_with_what_it_is_about(house: House) -> None:
+    told = (await house.get(APPROVALS)).json()
+    assert (told["total"], told["following"]) == (1, "")
+    (line,) = told["approvals"]
+    assert (line["approval_id"], line["votes"], line["quorum"]) == ("approval-1", 0, 1)
+    assert (line["money"], line["expires_at"]) == ({"minor_units": 12000, "currency": "KRW"}, "2026-03-04T12:00:00Z")
+
+
+FOUND: list[tuple[Json, bool]] = [
+    ({"tool": "execute_refund"}, True),
+    ({"tool": "another"}, False),
+    ({"currency": "KRW", "at_least": 12000, "at_most": 12000}, True),
+    ({"currency": "KRW", "at_least": 12001}, False),
+    ({"currency": "USD"}, False),
+    ({"waiting_seconds": 60}, True),
+    ({"waiting_seconds": 3600}, False),
+    ({"ends_in_seconds": 3 * 24 * 3600}, True),
+    ({"ends_in_seconds": 60}, False),
+    ({"mine": "true"}, True),
+    ({"after": "approval-1"}, False),
+]
+
+
+@pytest.mark.parametrize(("asked", "found"), FOUND)
+async def test_a_filter_finds_what_it_says(house: House, asked: Json, found: bool) -> None:
+    assert await listed(house, **asked) == ["approval-1"] * found
+
+
+async def test_what_has_been_decided_is_no_longer_listed(house: House) -> None:
+    await house.decide()
+    assert await listed(house) == []
+
+
+async def test_a_long_list_comes_page_by_page_and_names_each_question_once(house: House) -> None:
+    for number in range(2, 121):
+        house.store.ask(approval_sheet(f"approval-{number}"))
+    seen, cursor = [], ""
+    while True:
+        told = (await house.get(f"{APPROVALS}?after={cursor}")).json()
+        seen += [line["approval_id"] for line in told["approvals"]]
+        cursor = told["following"]
+        if not cursor:
+            break
+    assert (len(seen), len(set(seen)), told["total"]) == (120, 120, 120)
+
+
+SEARCHES: list[tuple[str, bool]] = [
+    ("state=manual_review", True),
+    ("state=succeeded", False),
+    ("resource=order:order-1001", True),
+    ("requester=support-7&tool=execute_refund", True),
+    ("requester=somebody", False),
+    ("id=operation-1", True),
+    ("since=2026-03-02T11:00:00Z&until=2026-03-02T12:00:00%2B00:00", True),
+    ("until=2026-03-02T11:00:00Z", False),
+]
+
+
+@pytest.mark.parametrize(("asked", "found"), SEARCHES)
+async def test_operations_are_found_by_what_is_known_of_them(house: House, asked: str, found: bool) -> None:
+    told = (await house.get(f"{OPERATIONS}?{asked}")).json()
+    assert [line["operation_id"] for line in told["operations"]] == ["operation-1"] * found
+
+
+async def test_what_is_stuck_is_told_by_reason_with_what_hangs_on_it(house: House) -> None:
+    told = (await house.get(STUCK, house.operator())).json()
+    group = next(group for group in told["groups"] if group["why"] == "manual_review")
+    assert (group["total"], group["sums"]) == (1, [{"minor_units": 12000, "currency": "KRW"}])
+    assert group["operations"][0]["operation_id"] == "operation-1"
+    assert told["messages"] == {"total": 0, "lines": []}
+    assert (await house.get(STUCK)).json()["messages"] is None
+
+
+ODDLY_ASKED: list[tuple[str, str]] = [
+    (f"{APPROVALS}?at_least=5", "/query"),
+    (f"{APPROVALS}?currency=KRW&at_least=much", "/query/at_least"),
+    (f"{APPROVALS}?currency=KRW&at_least=-1", "/query/at_least"),
+    (f"{APPROVALS}?currency=KRW&at_most=1{'0' * 40}", "/query/at_most"),
+    (f"{APPROVALS}?currency=krw", "/query/currency"),
+    (f"{APPROVALS}?waiting_seconds=1{'0' * 15}", "/query/waiting_seconds"),
+    (f"{APPROVALS}?mine=perhaps", "/query/mine"),
+    (f"{APPROVALS}?tool=a%00b", "/query/tool"),
+    (f"{APPROVALS}?after=%27", "/query/after"),
+    (f"{APPROVALS}?tol=refund", "/query/tol"),
+    (f"{OPERATIONS}?state=done", "/query/state"),
+    (f"{OPERATIONS}?since=2026-03-02T11:00:00", "/query/since"),
+    (f"{OPERATIONS}?since=yesterday", "/query/since"),
+    (f"{OPERATIONS}?id={'x' * 300}", "/query/id"),
+    (f"{OPERATIONS}?resource=%00", "/query/resource"),
+]
+
+
+@pytest.mark.parametrize(("asked", "place"), ODDLY_ASKED)
+async def test_a_filter_that_is_none_is_refused_with_its_place(house: House, asked: str, place: str) -> None:
+    answer = await house.get(asked)
+    assert code_of(answer) == (422, "invalid_request")
+    (fault,) = answer.json()["errors"]
+    assert (fault["path"], set(fault)) == (place, {"path", "code", "expected"})
+
+
+async def test_who_is_not_let_in_is_not_told_what_is_wrong_with_the_rest(house: House) -> None:
+    assert (await house.client.get(f"{APPROVALS}?tol=refund")).status_code == 401
 
 
 async def test_a_sheet_shows_what_a_decision_rests_on(house: House) -> None:

@@ -22,6 +22,10 @@ EXPECTED: dict[str, str] = {
     "list_type": "a list",
     "decimal_type": "a number",
     "one_of_both": "either response or events",
+    "currency_missing": "a currency beside an amount",
+    "int_parsing": "an integer",
+    "bool_parsing": "true or false",
+    "timezone_aware": "a moment with its time zone",
 }
 """Our words for pydantic's; the validator's own names and the received value never leave."""
 

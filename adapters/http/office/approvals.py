@@ -1,14 +1,15 @@
-"""Questions to the approvers: one in full, and the one route that decides."""
+"""Questions to the approvers: those that wait, one in full, and the one route that decides."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
 from adapters.http.bodies import OPERATION_ID, read_body
 from adapters.http.identity import caller_of
 from adapters.http.office.answers import ApprovalAnswer, DecisionAnswer, VoteAnswer
+from adapters.http.office.lists import ApprovalListAnswer, PendingFilter
 from adapters.http.office.refusals import decision_refused, refused
 from adapters.http.office.writing import answer
 from adapters.http.openapi import body_of, documented
@@ -44,6 +45,7 @@ class ApprovalRoutes:
     def add_to(self, router: APIRouter) -> None:
         """Add the routes."""
         one = "/approvals/{approval_id}"
+        router.add_api_route("/approvals", self.index, methods=["GET"], responses=documented(ApprovalListAnswer))
         router.add_api_route(one, self.show, methods=["GET"], responses=documented(ApprovalAnswer, 404))
         router.add_api_route(
             f"{one}/decision",
@@ -52,6 +54,10 @@ class ApprovalRoutes:
             responses=documented(DecisionAnswer, 400, 404, 409, 413),
             openapi_extra=body_of(DecisionBody),
         )
+
+    async def index(self, request: Request, asked: Annotated[PendingFilter, Query()]) -> Response:
+        """What waits for a decision and has not expired, the nearest deadline first."""
+        return answer(ApprovalListAnswer.of(await self._store.pending(person_of(request), asked.query())))
 
     async def show(self, request: Request, approval_id: str) -> Response:
         """One question in full: the server's own figures, what will be sent, who asks, the votes."""

@@ -1,14 +1,15 @@
-"""Operations in full, and operators' words on those that nobody could find out."""
+"""Operations: the search, what is stuck, one in full, and operators' words on what nobody could find out."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.bodies import OPERATION_ID, read_body
 from adapters.http.identity import caller_of
 from adapters.http.office.answers import OperationAnswer
+from adapters.http.office.lists import OperationFilter, OperationListAnswer, StuckAnswer
 from adapters.http.office.refusals import refused, resolution_refused
 from adapters.http.office.writing import answer
 from adapters.http.openapi import body_of, documented
@@ -46,6 +47,8 @@ class OperationRoutes:
     def add_to(self, router: APIRouter) -> None:
         """Add the routes."""
         one = "/operations/{operation_id}"
+        router.add_api_route("/operations", self.index, methods=["GET"], responses=documented(OperationListAnswer))
+        router.add_api_route("/stuck", self.stuck, methods=["GET"], responses=documented(StuckAnswer))
         router.add_api_route(f"{one}/sheet", self.show, methods=["GET"], responses=documented(OperationAnswer, 404))
         router.add_api_route(
             f"{one}/resolution",
@@ -55,6 +58,14 @@ class OperationRoutes:
             responses=documented(None, 400, 404, 409, 413),
             openapi_extra=body_of(ResolutionBody),
         )
+
+    async def index(self, request: Request, asked: Annotated[OperationFilter, Query()]) -> Response:
+        """The operations that are meant, the newest first."""
+        return answer(OperationListAnswer.of(await self._store.operations(person_of(request), asked.query())))
+
+    async def stuck(self, request: Request) -> Response:
+        """What does not go on by itself: by reason, the oldest first, with the amounts that hang on it."""
+        return answer(StuckAnswer.of(await self._store.stuck(person_of(request))))
 
     async def show(self, request: Request, operation_id: str) -> Response:
         """One operation in full: timeline, evidence, sends, generation, the downstream's reference, what was said."""

@@ -46,6 +46,8 @@ def lines_of(viewer: Principal) -> Select[Any]:
         .where(approvals.c.operation_id == operations.c.operation_id)
         .order_by(approvals.c.revision.desc())
         .limit(1)
+        # Whoever joins the questions themselves means others than this one.
+        .correlate(operations)
         .scalar_subquery()
     )
     return (
