@@ -1,15 +1,12 @@
 """`python -m worker.relay`: carries the outbox out: starts, nudges and events, at least once and in order.
 
-Beside that it starts again what nobody carries any more, and seals the audit log.
+Beside that it starts again what nobody carries any more, seals the audit log, and tells others what has happened.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
-from temporalio.service import RPCError
 
 from adapters.postgres.engine import Database
 from adapters.postgres.outbox import Message, PostgresOutbox, Undeliverable
@@ -17,9 +14,9 @@ from adapters.postgres.registration import turn_from
 from adapters.postgres.sealing import MOST_LINES, PostgresSealing
 from adapters.postgres.sweep import PostgresSweep
 from adapters.temporal.starter import TemporalStarter
-from worker import process, usage
+from worker import notices, process, usage
+from worker.repeating import for_ever
 from worker.settings import RelaySettings, read
-from workflows.domain.errors import StoreUnavailable
 from workflows.messages import TurnRef
 
 log = structlog.get_logger(__name__)
@@ -34,9 +31,6 @@ SWEEP_NUMBER = 20
 SEAL_SECONDS = 1.0
 """Pause when every line of the audit log is sealed."""
 
-OUTAGE_SECONDS = 2.0
-"""Pause while the database is away."""
-
 
 class Relay:
     """Hands each message to where it belongs, starts again what nobody carries any more, and seals what was told."""
@@ -48,18 +42,8 @@ class Relay:
 
     async def run(self) -> None:
         """Drain, sweep and seal for ever."""
-        works = (self._drain, self._look_for_the_forgotten, self._seal)
-        await asyncio.gather(*(self._for_ever(work) for work in works))
-
-    async def _for_ever(self, work: Callable[[], Awaitable[float]]) -> None:
-        """Repeat `work` after the pause that it names; an outage only makes the pause longer."""
-        while True:
-            try:
-                pause = await work()
-            except (SQLAlchemyError, StoreUnavailable, RPCError) as error:
-                log.warning("outage", work=work.__name__, failure=type(error).__name__)
-                pause = OUTAGE_SECONDS
-            await asyncio.sleep(pause)
+        works = {"drain": self._drain, "sweep": self._look_for_the_forgotten, "seal": self._seal}
+        await asyncio.gather(*(for_ever(name, work) for name, work in works.items()))
 
     async def _drain(self) -> float:
         return 0.0 if await self._outbox.drain(self.deliver) else IDLE_SECONDS
@@ -88,7 +72,13 @@ class Relay:
         elif message.kind == "nudge":
             await self._starter.nudge(message.operation_id, **_start(message.payload))
         elif message.kind == "event":
-            log.info("event", operation_id=message.operation_id, message_id=message.message_id, **message.payload)
+            # Who wants to be told of it gets a notice as it is struck off.
+            log.info(
+                "event",
+                operation_id=message.operation_id,
+                message_id=message.message_id,
+                what=message.payload.get("what"),
+            )
         else:
             raise Undeliverable(message.kind)
 
@@ -112,13 +102,14 @@ async def main() -> None:
     settings = read(RelaySettings)
     process.set_up_logs(settings.log_format)
     database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-relay", pool_size=3)
-    async with process.temporal(settings) as client:
+    outbox = PostgresOutbox(database, notices.addressed(settings))
+    async with process.temporal(settings) as client, notices.connected(settings) as telling:
         starter = TemporalStarter(client, settings.temporal_task_queue)
-        relay = Relay(PostgresOutbox(database), PostgresSweep(database), PostgresSealing(database), starter)
+        relay = Relay(outbox, PostgresSweep(database), PostgresSealing(database), starter)
         try:
             await database.require()
             process.say_ready(settings.ready_file)
-            await relay.run()
+            await asyncio.gather(relay.run(), telling.run(settings.webhook_urls))
         finally:
             await database.close()
 

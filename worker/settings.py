@@ -22,6 +22,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from adapters.postgres_dsn import PostgresDsn
 from worker.addresses import is_of_this_machine
+from worker.webhook_settings import WebhookSettings
 from workflows.domain.errors import InvalidConfiguration
 
 PREFIX = "ONCEWARD_"
@@ -214,8 +215,8 @@ class ApiSettings(ToolSettings):
         return audience
 
 
-class RelaySettings(TemporalSettings):
-    """For the relay."""
+class RelaySettings(WebhookSettings, TemporalSettings):
+    """For the relay, which also tells others what has happened."""
 
 
 class MigrateSettings(Settings):

@@ -9,6 +9,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.engine import Database
+from adapters.postgres.notices import Addressed, address, nobody
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import outbox
 
@@ -36,8 +37,9 @@ class Message:
 class PostgresOutbox:
     """The relay's side of the outbox; any number of relays may drain it at once."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, addressed: Addressed = nobody) -> None:
+        """`addressed` says who is told of an event: a notice for each is written as it is struck off."""
+        self._database, self._addressed = database, addressed
 
     async def drain(self, deliver: Deliver) -> bool:
         """Deliver one due message; False when there is none.
@@ -56,8 +58,14 @@ class PostgresOutbox:
             except Exception as error:
                 await _failed(connection, message, type(error).__name__)
             else:
+                await self._address(connection, message)
                 await _sent(connection, message.message_id)
             return True
+
+    async def _address(self, connection: AsyncConnection, message: Message) -> None:
+        # An older release wrote events that tell nothing; nobody is told of those.
+        if message.kind == "event" and "data" in message.payload:
+            await address(connection, message.message_id, self._addressed(message.payload["what"]))
 
 
 def _next_due() -> Any:

@@ -295,6 +295,22 @@ outbox = Table(
     comment="What must go out because of a change that is already committed.",
 )
 
+notices = Table(
+    "notices",
+    metadata,
+    Column("message_id", BigInteger, ForeignKey("outbox.message_id"), primary_key=True),
+    Column("receiver", Text, primary_key=True),
+    _now("created_at"),
+    _now("due_at"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("failure", Text),
+    _moment("sent_at"),
+    _moment("set_aside_at"),
+    Index("notices_due", "receiver", "due_at", postgresql_where=text("sent_at IS NULL AND set_aside_at IS NULL")),
+    Index("notices_set_aside", "message_id", postgresql_where=text("set_aside_at IS NOT NULL")),
+    comment="What each receiver outside is to be told of an event, and whether it has taken it.",
+)
+
 events = Table(
     "events",
     metadata,

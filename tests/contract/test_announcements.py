@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import select
 
 from adapters.postgres.tables import outbox
-from tests.support.acts import PLEA, asked, binding_of, claimed, granted, proposed, proposed_read
+from tests.support.acts import ATTEMPT_SECONDS, PLEA, asked, binding_of, claimed, granted, proposed, proposed_read
 from tests.support.benches import Bench, PostgresBench
 from workflows.domain.approval import Choice
-from workflows.domain.errors import DecisionRefused
+from workflows.domain.errors import DecisionRefused, EffectUncertain
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Settlement
 
@@ -149,3 +149,11 @@ async def test_no_argument_no_fact_and_no_reason_is_told(postgres_bench: Postgre
     secret = (*arguments, PLEA.why, "Seen.", "pay-17", PLEA.impact.action)
     assert [word for word in secret if f'"{word}"' in events] == []
     assert question.approval_id in events
+
+
+async def test_a_change_that_is_refused_tells_nothing(bench: Bench) -> None:
+    claim = await claimed(bench)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
+    with pytest.raises(EffectUncertain):
+        await bench.operations.settle(claim.operation_id, DENIED)
+    assert await announced(bench, claim.operation_id) == []

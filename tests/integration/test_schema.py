@@ -39,7 +39,7 @@ INSERTS = {
     | {"hosted_calls", "discoveries", "sessions"},
     "worker": {"verdicts", "approvals", "claims", "spendings", "handler_calls", "outbox", "events"}
     | {"ledger_entries", "ledger_fences"},
-    "relay": {"audit_heads"},
+    "relay": {"audit_heads", "notices"},
 }
 TOLD = ("tenant", "operation_id", "actor", "what", "detail", "tool", "resource")
 """What a line of the audit log is told with; its time, its writer and its place are the database's and the relay's."""
@@ -47,7 +47,7 @@ TOLD = ("tenant", "operation_id", "actor", "what", "detail", "tool", "resource")
 READS = {
     "door": set(TABLES) - LEDGER,
     "worker": set(TABLES) - {"sessions"},
-    "relay": {"outbox", "events", "audit_heads"},
+    "relay": {"outbox", "notices", "events", "audit_heads"},
 }
 
 UPDATES: dict[str, set[tuple[str, str]]] = {
@@ -70,7 +70,11 @@ UPDATES: dict[str, set[tuple[str, str]]] = {
         ("spendings", "released_at"),
     },
     "relay": {
-        *(("outbox", name) for name in ("due_at", "attempts", "failure", "sent_at", "set_aside_at")),
+        *(
+            (table, name)
+            for table in ("outbox", "notices")
+            for name in ("due_at", "attempts", "failure", "sent_at", "set_aside_at")
+        ),
         ("operations", "swept_at"),
         *(("events", name) for name in ("place", "previous_hash", "hash")),
         *(("audit_heads", name) for name in ("place", "hash", "sealed_at")),
@@ -217,7 +221,7 @@ async def test_the_worker_can_neither_register_nor_decide_nor_rewrite(role: Data
 
 @pytest.mark.parametrize("table", [table for table in TABLES if table not in READS["relay"]])
 @pytest.mark.parametrize("role", ["relay"], indirect=True)
-async def test_the_relay_knows_the_outbox_and_the_audit_log_alone(role: Database, table: str) -> None:
+async def test_the_relay_knows_the_outbox_its_notices_and_the_audit_log_alone(role: Database, table: str) -> None:
     await assert_denied(role, f"SELECT * FROM {table}")
 
 

@@ -15,6 +15,7 @@ NAMES = (
     "session_secret",
     "payments_api_key",
     "payments_admin_key",
+    "webhook_key",
 )
 
 

@@ -1,8 +1,10 @@
 """The environment of each child: little is inherited, and each gets only the secrets that it needs itself."""
 
 import os
+from base64 import b64encode
 from collections.abc import Iterable
 
+from adapters.webhooks.receivers import KEY_PREFIX
 from worker.dev.layout import AUDIENCE, BACK_OFFICE_AUDIENCE, NAMESPACE, ROOT, TASK_QUEUE, Layout
 from worker.dev.ports import HOST
 
@@ -55,8 +57,15 @@ def migrate(layout: Layout) -> Environment:
 
 
 def relay(layout: Layout) -> Environment:
-    """Reads the outbox and starts or signals workflows."""
-    return _common(layout, "onceward_relay")
+    """Reads the outbox, starts or signals workflows, and tells whom the caller wants to be told."""
+    wanted = [name for name in os.environ if name.startswith("ONCEWARD_WEBHOOK_")]
+    key = {"ONCEWARD_WEBHOOK_SECRET": webhook_secret(layout)} if "ONCEWARD_WEBHOOK_URLS" in wanted else {}
+    return {**key, **_given(wanted), **_common(layout, "onceward_relay")}
+
+
+def webhook_secret(layout: Layout) -> str:
+    """What a receiver verifies with, unless the caller has set another one."""
+    return KEY_PREFIX + b64encode(layout.credentials["webhook_key"].encode()).decode()
 
 
 def worker(layout: Layout) -> Environment:

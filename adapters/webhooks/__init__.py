@@ -1,0 +1,1 @@
+"""Webhooks: events told to receivers outside, signed as https://www.standardwebhooks.com says."""
