@@ -20,8 +20,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from adapters.addresses import is_of_this_machine
 from adapters.postgres_dsn import PostgresDsn
-from worker.addresses import is_of_this_machine
 from worker.webhook_settings import WebhookSettings
 from workflows.domain.errors import InvalidConfiguration
 

@@ -2,11 +2,12 @@
 
 import base64
 import binascii
-import ipaddress
 import re
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
+
+from adapters.addresses import is_of_this_machine
 
 NAMED: Final = re.compile(r"(?:(?P<name>[a-z0-9][a-z0-9-]{0,31})=)?(?P<url>https?://[^\s,]+)")
 
@@ -49,7 +50,7 @@ def _receiver(value: str) -> Receiver:
     parts = urlsplit(found["url"])
     if not parts.hostname or parts.fragment or parts.username is not None or not _has_a_port(parts):
         raise ValueError("no plain address")
-    if parts.scheme != "https" and not _is_this_machine(parts.hostname):
+    if parts.scheme != "https" and not is_of_this_machine(found["url"]):
         raise ValueError("an unprotected address")
     return Receiver(found["name"] or parts.hostname, found["url"])
 
@@ -57,13 +58,6 @@ def _receiver(value: str) -> Receiver:
 def _has_a_port(parts: SplitResult) -> bool:
     """Whether the port, given or not, is one; raises `ValueError` when it is not."""
     return parts.port != 0
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def keys_from(value: str) -> tuple[str, ...]:

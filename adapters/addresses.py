@@ -1,4 +1,4 @@
-"""Addresses that a process is told."""
+"""Addresses that a process is told in its settings."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
