@@ -2,151 +2,26 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Protocol
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import select
 
 from adapters.http.back_office.lists import OperationQuery
-from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore, DecisionOutcome
+from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome
 from adapters.postgres.back_office import PostgresBackOffice
-from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import decisions, outbox
-from tests.support.acts import IMPACT, LEASE_SECONDS, PLEA, binding_of
-from tests.support.benches import PostgresBench
+from tests.support.acts import IMPACT
+from tests.support.benches import nobody_is_woken
+from tests.support.offices import DAY_SECONDS, Office, PostgresOffice, person
 from tests.support.proposals import CALLER, fresh, lookup, refund, turn_of
-from tests.unit.back_office_sheets import approval_sheet, of_tenant, operation_sheet
-from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
-from workflows.domain.approval import ApprovalState, Choice, Clearance
+from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.errors import DecisionRefused
-from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import State
-from workflows.domain.operation import Operation
 from workflows.domain.principal import Principal
 
 APPROVE, DENY = Choice.APPROVE, Choice.DENY
-DAY_SECONDS = 24 * 3600.0
-
-
-class Office(Protocol):
-    """A store with a tenant of its own, and what a test can do behind it."""
-
-    tenant: str
-
-    @property
-    def store(self) -> BackOfficeStore: ...
-
-    async def ask(self, quorum: int = 1, days: float = 3.0) -> str:
-        """A new question that stands for so many days; returns its id."""
-
-    async def pass_time(self, approval_id: str, seconds: float) -> None: ...
-
-    async def end(self, approval_id: str, state: ApprovalState) -> None:
-        """The executor closes the question: void, or consumed after a grant."""
-
-    async def votes(self, approval_id: str) -> int:
-        """How many decisions are stored."""
-
-    async def propose(self, number: int) -> list[str]:
-        """So many operations, by their ids."""
-
-
-@dataclass
-class MemoryOffice:
-    store: MemoryBackOffice
-    clock: StandingClock
-    tenant: str
-
-    async def ask(self, quorum: int = 1, days: float = 3.0) -> str:
-        sheet = approval_sheet(fresh("approval"), quorum=quorum)
-        sheet = replace(sheet, approval=replace(sheet.approval, expires_at=self.clock() + timedelta(days=days)))
-        self.store.ask(of_tenant(sheet, self.tenant))
-        return sheet.approval.approval_id
-
-    async def pass_time(self, approval_id: str, seconds: float) -> None:
-        self.clock.advance(seconds=seconds)
-
-    async def end(self, approval_id: str, state: ApprovalState) -> None:
-        sheet = self.store.approvals[approval_id]
-        self.store.ask(replace(sheet, approval=replace(sheet.approval, state=state)))
-
-    async def votes(self, approval_id: str) -> int:
-        return len(self.store.approvals[approval_id].votes)
-
-    async def propose(self, number: int) -> list[str]:
-        sheets = [operation_sheet(fresh("op"), State.PROPOSED) for _ in range(number)]
-        for sheet in sheets:
-            self.store.record(sheet, self.tenant)
-        return [sheet.line.operation_id for sheet in sheets]
-
-
-@dataclass
-class PostgresOffice:
-    store: PostgresBackOffice
-    bench: PostgresBench
-    tenant: str
-    operations: dict[str, Operation]
-
-    async def ask(self, quorum: int = 1, days: float = 3.0) -> str:
-        operation = await self.proposed()
-        plea = replace(
-            PLEA,
-            binding=binding_of(operation),
-            rule=replace(PLEA.rule, quorum=quorum, expires_seconds=days * DAY_SECONDS),
-        )
-        question = await self.bench.approvals.ask(operation, plea)
-        self.operations[question.approval_id] = operation
-        return question.approval_id
-
-    async def pass_time(self, approval_id: str, seconds: float) -> None:
-        await self.bench.pass_time(self.operations[approval_id].operation_id, seconds)
-
-    async def end(self, approval_id: str, state: ApprovalState) -> None:
-        operation = self.operations[approval_id]
-        if state is ApprovalState.VOID:
-            await self.bench.approvals.void(approval_id)
-            return
-        clearance = Clearance(binding_of(operation), approval_id)
-        await self.bench.operations.record(operation, [Verdict(Layer.RISK)], clearance)
-        await self.bench.claims.acquire(operation.operation_id, "owner-1", LEASE_SECONDS)
-
-    async def votes(self, approval_id: str) -> int:
-        return len(await self.bench.rows(select(decisions).where(decisions.c.approval_id == approval_id)))
-
-    async def propose(self, number: int) -> list[str]:
-        reads = [lookup(f"call-{place}") for place in range(number)]
-        registered = await self.bench.inbox.register(turn_of(*reads, caller=replace(CALLER, tenant=self.tenant)))
-        return [each.operation_id or "" for each in registered]
-
-    async def proposed(self) -> Operation:
-        caller = replace(CALLER, tenant=self.tenant, subject="support-7")
-        (registered,) = await self.bench.inbox.register(turn_of(refund(order_id=fresh("O")), caller=caller))
-        return await self.bench.operations.load(registered.operation_id or "")
-
-
-@pytest.fixture
-def postgres_office(postgres_bench: PostgresBench, door_database: Database) -> PostgresOffice:
-    return PostgresOffice(PostgresBackOffice(door_database, no_nudge), postgres_bench, fresh("tenant"), {})
-
-
-@pytest.fixture(params=["memory", "postgres"])
-def office(request: pytest.FixtureRequest) -> Office:
-    if request.param == "memory":
-        clock = StandingClock()
-        return MemoryOffice(MemoryBackOffice(clock), clock, fresh("tenant"))
-    real: PostgresOffice = request.getfixturevalue("postgres_office")
-    return real
-
-
-async def no_nudge(wake: Wake) -> None:
-    """A wake-up that gets lost; the outbox has another one."""
-
-
-def person(office: Office, subject: str = "approver-1", *roles: str, agent: str = "") -> Principal:
-    return Principal(office.tenant, subject, frozenset(roles or ("approver:refunds",)), agent=agent, name="A Person")
 
 
 async def sheet_of(office: Office, approval_id: str) -> ApprovalSheet:
@@ -427,7 +302,7 @@ async def test_a_read_is_told_from_a_write_and_called_by_its_tools_title(
     caller = replace(CALLER, tenant=postgres_office.tenant)
     turn = turn_of(lookup("call-1"), refund("call-2"), caller=caller)
     registered = await postgres_office.bench.inbox.register(turn)
-    store = PostgresBackOffice(door_database, no_nudge, {"get_order": "Look up an order"})
+    store = PostgresBackOffice(door_database, nobody_is_woken, {"get_order": "Look up an order"})
     told = {}
     for found in registered:
         sheet = await store.operation(person(postgres_office), str(found.operation_id))

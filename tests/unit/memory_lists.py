@@ -32,20 +32,21 @@ OF_STATE = {Stuck.MANUAL_REVIEW: State.MANUAL_REVIEW, Stuck.UNCONFIRMED: State.U
 
 
 def pending(sheets: Iterable[ApprovalSheet], viewer: Principal, query: PendingQuery, now: datetime) -> ApprovalList:
-    meant = [sheet for sheet in sheets if waits(sheet, now) and _asks_for(sheet, viewer, query, now)]
-    meant.sort(key=lambda sheet: (sheet.approval.expires_at, sheet.approval.approval_id))
-    lines = [_approval_line(sheet) for sheet in meant]
-    page, following = _page(lines, query.after, lambda line: line.approval_id)
-    return ApprovalList(page, len(lines), following)
+    mine = sorted((sheet for sheet in sheets if sheet.requester.tenant == viewer.tenant), key=_deadline)
+    meant = [sheet for sheet in mine if waits(sheet, now) and _asks_for(sheet, viewer, query, now)]
+    places = [sheet.approval.approval_id for sheet in mine]
+    page, following = _page(meant, places, query.after, lambda sheet: sheet.approval.approval_id)
+    return ApprovalList(tuple(map(_approval_line, page)), len(meant), following)
 
 
 def operations(
     lines: Iterable[OperationLine], query: OperationQuery, called: Callable[[OperationLine], set[str]]
 ) -> OperationList:
     """`called` gives the ids of an operation's calls and responses."""
-    meant = [line for line in lines if _is_asked_for(line, query, called(line))]
-    meant.sort(key=lambda line: (line.created_at, line.operation_id), reverse=True)
-    return OperationList(*_page(meant, query.after, lambda line: line.operation_id))
+    mine = sorted(lines, key=lambda line: (line.created_at, line.operation_id), reverse=True)
+    meant = [line for line in mine if _is_asked_for(line, query, called(line))]
+    places = [line.operation_id for line in mine]
+    return OperationList(*_page(meant, places, query.after, lambda line: line.operation_id))
 
 
 def group(why: Stuck, lines: Iterable[OperationLine], asked: Sequence[ApprovalSheet], now: datetime) -> StuckGroup:
@@ -80,8 +81,7 @@ def _asks_for(sheet: ApprovalSheet, viewer: Principal, query: PendingQuery, now:
     barred = refusal_of_approver(viewer, asked.tenant, asked.subject, sheet.approval.approver_role) is not None
     spoken = any(vote.approver == viewer.subject for vote in sheet.votes)
     return (
-        asked.tenant == viewer.tenant
-        and query.tool in ("", sheet.tool)
+        query.tool in ("", sheet.tool)
         and (query.waiting is None or sheet.asked_at <= now - query.waiting)
         and (query.ends_in is None or sheet.approval.expires_at <= now + query.ends_in)
         and not (query.mine and (barred or spoken))
@@ -131,13 +131,19 @@ def _sums(amounts: Iterable[Money | None]) -> tuple[Money, ...]:
     return tuple(Money(total, currency) for currency, total in sorted(totals.items()))
 
 
-def _page(lines: Sequence[Line], after: str, named: Callable[[Line], str]) -> tuple[tuple[Line, ...], str]:
-    names = [named(line) for line in lines]
-    if after and after not in names:
+def _deadline(sheet: ApprovalSheet) -> tuple[datetime, str]:
+    return sheet.approval.expires_at, sheet.approval.approval_id
+
+
+def _page(
+    meant: Sequence[Line], places: Sequence[str], after: str, named: Callable[[Line], str]
+) -> tuple[tuple[Line, ...], str]:
+    """`places` are the names of all that there is, in their order: what a cursor names may not be meant any more."""
+    if after and after not in places:
         return (), ""
-    start = names.index(after) + 1 if after else 0
-    page = tuple(lines[start : start + PAGE])
-    return page, named(page[-1]) if len(lines) > start + PAGE else ""
+    begun = places.index(after) + 1 if after else 0
+    left = [line for line in meant if places.index(named(line)) >= begun]
+    return tuple(left[:PAGE]), named(left[PAGE - 1]) if len(left) > PAGE else ""
 
 
 def _approval_line(sheet: ApprovalSheet) -> ApprovalLine:

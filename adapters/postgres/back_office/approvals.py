@@ -1,9 +1,10 @@
 """The questions to people: those that wait, and one in full."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Numeric, Select, false, func, literal_column, select, tuple_
+from sqlalchemy import ColumnElement, Numeric, Select, false, func, literal, literal_column, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.http.back_office.lists import PAGE, ApprovalLine, ApprovalList, PendingQuery
@@ -83,9 +84,14 @@ def _of_amount(query: PendingQuery) -> Iterator[ColumnElement[bool]]:
     if query.currency:
         yield money["currency"].astext == query.currency
     if query.at_least is not None:
-        yield minor_units >= query.at_least
+        yield minor_units >= _exact(query.at_least)
     if query.at_most is not None:
-        yield minor_units <= query.at_most
+        yield minor_units <= _exact(query.at_most)
+
+
+def _exact(minor_units: int) -> ColumnElement[Decimal]:
+    """As a numeric: an amount may be larger than any integer of PostgreSQL's."""
+    return literal(Decimal(minor_units), Numeric())
 
 
 def _mine(viewer: Principal) -> Iterator[ColumnElement[bool]]:
