@@ -179,6 +179,7 @@ class DevelopmentIssuer:
 
     def _tokens(self, grant: Grant) -> dict[str, Any]:
         identity = _claims(self._url, grant.client_id, grant.person, TOKEN_SECONDS) | {"nonce": grant.nonce}
+        identity |= _manners(grant.person)
         access = _claims(self._url, self._audience, grant.person, TOKEN_SECONDS)
         return {
             "token_type": "Bearer",
@@ -202,6 +203,12 @@ def _claims(issuer: str, audience: str, person: Person, seconds: int) -> dict[st
         "roles": list(person.roles),
         "name": person.name,
     }
+
+
+def _manners(person: Person) -> dict[str, str]:
+    """The claims of OpenID Connect's `profile` that say how to speak to somebody."""
+    told = {"locale": person.locale, "zoneinfo": person.zone}
+    return {claim: value for claim, value in told.items() if value}
 
 
 def _fault_of(asked: Mapping[str, str]) -> str:
