@@ -4,6 +4,7 @@ import os
 import socket
 import time
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from types import FrameType
 
 import httpx2
@@ -17,6 +18,7 @@ from temporalio.service import RPCError
 
 from adapters.envelopes import SURFACES
 from adapters.http.back_office import BackOfficeSettings, mount
+from adapters.http.back_office.session_store import SessionRules
 from adapters.http.doors import Doors, TurnBody
 from adapters.http.identity import BearerIdentity, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
@@ -36,6 +38,7 @@ from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.inbox import PostgresInbox
 from adapters.postgres.progress import PostgresProgress
+from adapters.postgres.sessions import PostgresSessions
 from adapters.temporal.starter import TemporalStarter
 from worker import process, usage, wiring
 from worker.metrics import Metrics
@@ -94,7 +97,8 @@ def application(
     person = PersonIdentity(verifier, settings.back_office_audience)
     app.include_router(BackOfficeApi(store, person).router())
     describe(app, [TurnBody, *BODIES])
-    mount(app, store=store, verifier=verifier, issuer=issuer, settings=_back_office(settings))
+    sessions = PostgresSessions(database, _session_rules(settings))
+    mount(app, store=store, sessions=sessions, verifier=verifier, issuer=issuer, settings=_back_office(settings))
     return app
 
 
@@ -126,6 +130,10 @@ def _nudging(starter: TemporalStarter) -> Callable[[Wake], Awaitable[None]]:
             log.warning("nudge_left_to_the_relay", operation_id=wake.operation_id, status=str(error.status))
 
     return nudge
+
+
+def _session_rules(settings: ApiSettings) -> SessionRules:
+    return SessionRules(timedelta(minutes=settings.session_idle_minutes), settings.sessions_per_person)
 
 
 def _back_office(settings: ApiSettings) -> BackOfficeSettings:

@@ -167,6 +167,12 @@ class ApiSettings(ToolSettings):
         description="the audience of people's tokens for the back office's API; not AUDIENCE or BACK_OFFICE_CLIENT_ID",
     )
     session_secret: SecretStr = Field(min_length=32, description="at least 32 characters; signs the session cookies")
+    session_idle_minutes: int = Field(
+        45, ge=5, le=480, description="how long nobody may use a session before it ends, 5 to 480 minutes"
+    )
+    sessions_per_person: int = Field(
+        10, ge=1, description="how many sessions one person may have at once; the oldest ends"
+    )
     strict_tools: bool = Field(
         True, description="false: no provider is asked to hold a model to a tool's schema; it is held to it here anyway"
     )

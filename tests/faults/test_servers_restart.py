@@ -22,6 +22,27 @@ async def test_an_operation_that_waits_for_a_person_survives_a_restart(faulty: O
     await refund.require_once(posts=1)
 
 
+@pytest.mark.parametrize("killed", ["api", "postgres", "temporal", "worker"])
+async def test_a_page_that_was_open_before_a_restart_still_decides(faulty: Onceward, killed: str) -> None:
+    refund = await Refund.proposed(faulty)
+    (asked,) = await faulty.approvals(refund.operation_id)
+    async with faulty.visitor("approver-1") as visitor:
+        page = await visitor.opened(f"/approvals/{asked.approval_id}", "/decision")
+        await faulty.stack.kill(killed)
+        await faulty.stack.start(killed)
+        assert (await visitor.send(page, {"choice": "approve", "reason": ""})).status_code == 200
+    await refund.require_once(posts=1)
+
+
+async def test_whoever_has_signed_out_stays_so_whatever_cookie_is_left_and_whatever_restarts(faulty: Onceward) -> None:
+    async with faulty.visitor("approver-1") as visitor, visitor.twin() as left_behind:
+        assert (await left_behind.page("/operations")).url.path == "/back-office/operations"
+        await visitor.send(await visitor.opened("/", "/sign-out"), {})
+        for _ in range(2):
+            assert (await left_behind.page("/operations")).url.path == "/back-office/sign-in"
+            await faulty.stack.restart("api")
+
+
 @pytest.mark.parametrize("server", ["temporal", "postgres"])
 async def test_an_effect_in_the_middle_of_a_restart_is_made_once(faulty: Onceward, server: str) -> None:
     refund = await Refund.proposed(faulty)

@@ -56,6 +56,12 @@ class Visitor:
         (form,) = Forms.on(choice.text)
         return await self._client.post(urljoin(str(choice.url), form.action), data=form.fields | {"person": person})
 
+    def twin(self) -> "Visitor":
+        """Another browser with the same cookies."""
+        twin = Visitor(self._origin)
+        twin._client.cookies.update(self._client.cookies)
+        return twin
+
     async def page(self, path: str) -> httpx2.Response:
         """A page of the back office, such as `/operations`."""
         return await self._client.get(f"{self._origin}/back-office{path}")
@@ -71,9 +77,15 @@ class Visitor:
         """Send the form of that approval's page, as it is shown."""
         return await self._send(f"/approvals/{approval_id}", "/decision", {"choice": choice, "reason": reason})
 
-    async def _send(self, path: str, action: str, told: dict[str, str]) -> httpx2.Response:
+    async def opened(self, path: str, action: str) -> Form:
+        """The form of a page, to be sent some time later."""
         shown = await self.page(path)
         form = next(form for form in Forms.on(shown.text) if form.action.endswith(action))
-        return await self._client.post(
-            urljoin(str(shown.url), form.action), data=form.fields | told, headers={"Origin": self._origin}
-        )
+        return Form(urljoin(str(shown.url), form.action), form.fields)
+
+    async def send(self, form: Form, told: dict[str, str]) -> httpx2.Response:
+        """Send a form that was opened, with what the person fills in."""
+        return await self._client.post(form.action, data=form.fields | told, headers={"Origin": self._origin})
+
+    async def _send(self, path: str, action: str, told: dict[str, str]) -> httpx2.Response:
+        return await self.send(await self.opened(path, action), told)

@@ -137,6 +137,24 @@ async def test_the_answer_carries_the_state_and_the_issuer(client: httpx2.AsyncC
     assert (query["state"], query["iss"]) == (["state-1"], [URL])
 
 
+async def test_whoever_was_here_before_gets_a_code_unasked(client: httpx2.AsyncClient) -> None:
+    await code_for(client, "approver-2")
+    answer = await client.get("/authorize", params=asked(prompt="none", nonce="nonce-2"))
+    query = parse_qs(urlsplit(answer.headers["location"]).query)
+    assert (query["state"], query["iss"]) == (["state-1"], [URL])
+    tokens = (await exchange(client, query["code"][0])).json()
+    identity = await verifier(client, "onceward-back-office").claims(tokens["id_token"])
+    assert (identity["sub"], identity["nonce"]) == ("approver-2", "nonce-2")
+
+
+@pytest.mark.parametrize("known", ["", "nobody"])
+async def test_a_stranger_who_is_not_to_be_asked_gets_none(client: httpx2.AsyncClient, known: str) -> None:
+    client.cookies.set("onceward_dev_issuer_person", known)
+    answer = await client.get("/authorize", params=asked(prompt="none"))
+    query = parse_qs(urlsplit(answer.headers["location"]).query)
+    assert query == {"error": ["login_required"], "state": ["state-1"], "iss": [URL]}
+
+
 async def test_a_code_works_once(client: httpx2.AsyncClient) -> None:
     code = await code_for(client)
     assert (await exchange(client, code)).status_code == 200

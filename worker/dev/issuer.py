@@ -30,6 +30,9 @@ from worker.dev.signing_key import SigningKey
 CODE_SECONDS = 60.0
 TOKEN_SECONDS = 3600
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+WHO = "onceward_dev_issuer_person"
+"""The cookie by which this issuer knows whom its visitor was last, as a real one knows who is signed in there."""
+
 ASKED = ("client_id", "redirect_uri", "state", "nonce", "code_challenge")
 """What an authorization request brings that goes with the choice of a person."""
 
@@ -137,6 +140,8 @@ class DevelopmentIssuer:
         asked = dict(request.query_params)
         if fault := _fault_of(asked):
             return JSONResponse({"error": "invalid_request", "error_description": fault}, 400)
+        if asked.get("prompt") == "none":
+            return self._unasked(asked, request.cookies.get(WHO, ""))
         kept = {name: asked.get(name, "") for name in ASKED}
         return HTMLResponse(self._page.render(people=PEOPLE, asked=kept), headers=_page_headers(kept["redirect_uri"]))
 
@@ -146,9 +151,19 @@ class DevelopmentIssuer:
         person = next((one for one in PEOPLE if one.subject == form.get("person")), None)
         if person is None or _fault_of(form | {"response_type": "code", "code_challenge_method": "S256"}):
             return JSONResponse({"error": "invalid_request"}, 400)
-        answer = urlencode({"code": self._grant(person, form), "state": form.get("state", ""), "iss": self._url})
-        joint = "&" if urlsplit(form["redirect_uri"]).query else "?"
-        return RedirectResponse(form["redirect_uri"] + joint + answer, 303)
+        response = self._back(form, code=self._grant(person, form))
+        response.set_cookie(WHO, person.subject, httponly=True, samesite="lax")
+        return response
+
+    def _unasked(self, asked: Mapping[str, str], known: str) -> Response:
+        """Back with a code for whom the visitor was last; no page is shown."""
+        person = next((one for one in PEOPLE if one.subject == known), None)
+        return self._back(asked, **({"code": self._grant(person, asked)} if person else {"error": "login_required"}))
+
+    def _back(self, asked: Mapping[str, str], **answer: str) -> Response:
+        query = urlencode({**answer, "state": asked.get("state", ""), "iss": self._url})
+        joint = "&" if urlsplit(asked["redirect_uri"]).query else "?"
+        return RedirectResponse(asked["redirect_uri"] + joint + query, 303)
 
     async def token(self, request: Request) -> Response:
         """The exchange of a code for tokens."""

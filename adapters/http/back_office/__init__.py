@@ -1,8 +1,9 @@
 """Pages for people: what waits for a decision, the decision itself, and what became of each operation.
 
-    mount(app, store=…, verifier=…, issuer=…, settings=BackOfficeSettings(…))
+    mount(app, store=…, sessions=…, verifier=…, issuer=…, settings=BackOfficeSettings(…))
 
-Everything works without JavaScript. The pages know the store only as `ports.BackOfficeStore`.
+Everything works without JavaScript. The pages know the stores only as `ports.BackOfficeStore` and
+`session_store.SessionStore`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,6 +14,7 @@ from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
@@ -21,6 +23,7 @@ from starlette.types import ASGIApp
 
 from adapters.http.back_office.approvals import ApprovalPages
 from adapters.http.back_office.code_flow import CodeFlow
+from adapters.http.back_office.cookies import SignedCookie
 from adapters.http.back_office.language_choice import LanguageChoice
 from adapters.http.back_office.languages import N_
 from adapters.http.back_office.operations import OperationPages
@@ -29,7 +32,8 @@ from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.resolutions import ResolutionPages
 from adapters.http.back_office.security import SecurityHeaders
-from adapters.http.back_office.session import Clock, Sessions, SignedCookie, SignInNeeded
+from adapters.http.back_office.session import Clock, Recognition, RenewalNeeded, Sessions, SignInNeeded
+from adapters.http.back_office.session_store import SessionStore
 from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
 from adapters.http.back_office.sign_in import ATTEMPT_LIFETIME, SignIn
 from adapters.http.identity import TokenVerifier
@@ -52,22 +56,28 @@ def mount(
     app: Starlette,
     *,
     store: BackOfficeStore,
+    sessions: SessionStore,
     verifier: TokenVerifier,
     issuer: Issuer,
     settings: BackOfficeSettings,
     clock: Clock = wall_clock,
 ) -> None:
     """Add the back office to `app`, and lead the root address there."""
-    app.mount(PREFIX, back_office(store, verifier, issuer, settings, clock))
+    app.mount(PREFIX, back_office(store, sessions, verifier, issuer, settings, clock))
     app.add_route("/", _to_back_office, include_in_schema=False)
 
 
 def back_office(
-    store: BackOfficeStore, verifier: TokenVerifier, issuer: Issuer, settings: BackOfficeSettings, clock: Clock
+    store: BackOfficeStore,
+    kept: SessionStore,
+    verifier: TokenVerifier,
+    issuer: Issuer,
+    settings: BackOfficeSettings,
+    clock: Clock,
 ) -> ASGIApp:
     """The pages as an ASGI application that is to be mounted at `PREFIX`."""
     pages = Pages(clock)
-    sessions = Sessions(settings.session_secret, secure=settings.secure, clock=clock)
+    sessions = Sessions(kept, settings.session_secret, secure=settings.secure, clock=clock)
     attempts = SignedCookie(
         "onceward_sign_in", settings.session_secret, secure=settings.secure, lifetime=ATTEMPT_LIFETIME, clock=clock
     )
@@ -81,7 +91,11 @@ def back_office(
         Route("/language", LanguageChoice(sessions, settings).choose, methods=["POST"]),
         Mount("/assets", StaticFiles(directory=ASSETS)),
     ]
-    app = Starlette(routes=routes, exception_handlers=_handlers(pages, sessions))
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Recognition, sessions=sessions)],
+        exception_handlers=_handlers(pages, sessions),
+    )
     # A redirect to the address without its slash would be built from the Host header.
     app.router.redirect_slashes = False
     return SecurityHeaders(app, settings.secure)
@@ -107,6 +121,7 @@ def _sign_in_routes(sign_in: SignIn) -> list[Route]:
     return [
         Route("/sign-in", sign_in.page),
         Route("/sign-in/start", sign_in.start),
+        Route("/sign-in/renewal", sign_in.renew),
         Route("/sign-in/callback", sign_in.callback),
         Route("/sign-out", sign_in.sign_out, methods=["POST"]),
     ]
@@ -114,13 +129,10 @@ def _sign_in_routes(sign_in: SignIn) -> list[Route]:
 
 def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler]:
     def page(request: Request, refusal: PageRefused) -> Response:
-        return pages.answer(request, "refused.html", sessions.find(request), refusal.status, refusal=refusal)
+        return pages.answer(request, "refused.html", sessions.known(request), refusal.status, refusal=refusal)
 
     async def refused(request: Request, error: PageRefused) -> Response:
         return page(request, error)
-
-    async def signed_out(_: Request, error: SignInNeeded) -> Response:
-        return RedirectResponse(f"{PREFIX}/sign-in?{urlencode({'next': error.returning})}", 303)
 
     async def unrouted(request: Request, error: HTTPException) -> Response:
         response = page(request, _plain_refusal(error.status_code))
@@ -141,7 +153,8 @@ def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler
 
     return {
         PageRefused: refused,
-        SignInNeeded: signed_out,
+        SignInNeeded: _to_sign_in,
+        RenewalNeeded: _to_renewal,
         HTTPException: unrouted,
         IssuerUnavailable: unavailable,
         StoreUnavailable: outage,
@@ -157,6 +170,14 @@ def _plain_refusal(status: int) -> PageRefused:
     return PageRefused(
         status, N_("Something went wrong here"), N_("If you were deciding, open the page again to see what counted.")
     )
+
+
+async def _to_sign_in(_: Request, needed: SignInNeeded) -> Response:
+    return RedirectResponse(f"{PREFIX}/sign-in?{urlencode({'next': needed.returning})}", 303)
+
+
+async def _to_renewal(_: Request, needed: RenewalNeeded) -> Response:
+    return RedirectResponse(f"{PREFIX}/sign-in/renewal?{urlencode({'next': needed.returning})}", 303)
 
 
 async def _to_back_office(_: Request) -> Response:

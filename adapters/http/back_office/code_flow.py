@@ -20,19 +20,27 @@ class FlowBroken(Exception):
     """The answer does not belong to this sign-in, or the issuer did not honour it."""
 
 
+class FlowRefused(FlowBroken):
+    """The issuer's answer to this very sign-in is a refusal, such as `login_required`."""
+
+
 @dataclass(frozen=True)
 class Attempt:
-    """One sign-in under way; kept in the person's own browser until they are back."""
+    """One sign-in under way; kept in the person's own browser until they are back.
+
+    `renewing` is the session for which the issuer is asked again without a question to the person, empty at a sign-in.
+    """
 
     state: str
     nonce: str
     verifier: str
     returning: str
+    renewing: str = ""
 
     @classmethod
-    def new(cls, returning: str) -> "Attempt":
+    def new(cls, returning: str, renewing: str = "") -> "Attempt":
         """Fresh secrets for a sign-in that ends on the page `returning`."""
-        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48), returning)
+        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48), returning, renewing)
 
     def kept(self) -> dict[str, str]:
         """As a JSON object."""
@@ -59,6 +67,8 @@ class CodeFlow:
             "code_challenge": _challenge(attempt.verifier),
             "code_challenge_method": "S256",
         }
+        if attempt.renewing:
+            query["prompt"] = "none"
         endpoint = await self._issuer.endpoint("authorization_endpoint")
         return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}"
 
@@ -67,11 +77,16 @@ class CodeFlow:
 
         Raises:
             FlowBroken: a foreign or failed answer.
+            FlowRefused: the issuer says no.
             IssuerUnavailable: the issuer does not answer.
         """
         if not hmac.compare_digest(answer.get("state", "").encode(), attempt.state.encode()):
             raise FlowBroken
-        if "code" not in answer or answer.get("iss", self._issuer.url) != self._issuer.url:
+        if answer.get("iss", self._issuer.url) != self._issuer.url:
+            raise FlowBroken
+        if "error" in answer:
+            raise FlowRefused
+        if "code" not in answer:
             raise FlowBroken
         return await self._verified(await self._exchange(attempt, answer["code"]), attempt)
 

@@ -1,22 +1,28 @@
-"""Who is signed in: a signed cookie that no script can read, for at most eight hours."""
+"""Who is signed in: a random secret in a cookie that no script can read, and a session kept on the server.
+
+A request is recognized once, before anything else looks at it, by `Recognition`; whoever handles it asks `Sessions`.
+"""
 
 import hashlib
+import hmac
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime
 
-from itsdangerous import BadData, URLSafeSerializer
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from adapters.http.back_office.cookies import Clock, Cookie
+from adapters.http.back_office.session_store import Arrival, KeptSession, SessionStore, fingerprint_of
+from adapters.http.back_office.settings import PREFIX
+from workflows.domain.errors import StoreUnavailable
 from workflows.domain.principal import Principal
 
-LIFETIME = timedelta(hours=8)
-"""Counted from the sign-in and never prolonged."""
+__all__ = ["Clock", "Recognition", "RenewalNeeded", "Session", "Sessions", "SignInNeeded"]
 
-Clock = Callable[[], datetime]
+FOUND = "onceward.session"
+"""Where a request carries its session."""
 
 
 class SignInNeeded(Exception):
@@ -26,9 +32,13 @@ class SignInNeeded(Exception):
         self.returning = returning
 
 
+class RenewalNeeded(SignInNeeded):
+    """The issuer must be asked again who this is before the page `returning` is shown."""
+
+
 @dataclass(frozen=True)
 class Session:
-    """One sign-in of one person. `csrf` stands in each of their forms.
+    """One sign-in of one person. `csrf` stands in each of their forms, and outlives renewals as the session does.
 
     `locale` ("ko-KR") and `zone` ("Asia/Seoul") are what the issuer says of them, empty when it says nothing.
     """
@@ -38,87 +48,103 @@ class Session:
     ends_at: datetime
     locale: str = ""
     zone: str = ""
-
-
-class SignedCookie:
-    """One cookie with a JSON value that only this server can have written and that ends at a fixed time."""
-
-    def __init__(self, name: str, secret: str, *, secure: bool, lifetime: timedelta, clock: Clock) -> None:
-        # Browsers take the prefix as: https only, this host only, whole site.
-        self.name = f"__Host-{name}" if secure else name
-        self._secure, self._lifetime, self._clock = secure, lifetime, clock
-        signing = {"digest_method": hashlib.sha256, "key_derivation": "hmac"}
-        self._serializer = URLSafeSerializer(secret, salt=f"onceward.{name}", signer_kwargs=signing)
-
-    def write(self, response: Response, value: dict[str, Any]) -> None:
-        """Set the cookie."""
-        ends = (self._clock() + self._lifetime).timestamp()
-        signed = self._serializer.dumps({**value, "ends": ends})
-        age = int(self._lifetime.total_seconds())
-        response.set_cookie(
-            self.name, str(signed), max_age=age, path="/", secure=self._secure, httponly=True, samesite="lax"
-        )
-
-    def read(self, request: Request) -> dict[str, Any] | None:
-        """The value, None when there is no cookie, it was not written here, or it has ended."""
-        try:
-            value = self._serializer.loads(request.cookies.get(self.name, ""))
-        except BadData:
-            return None
-        return value if value["ends"] > self._clock().timestamp() else None
-
-    def clear(self, response: Response) -> None:
-        """Take the cookie away."""
-        response.delete_cookie(self.name, path="/", secure=self._secure, httponly=True, samesite="lax")
+    session_id: str = ""
+    renewal_due: bool = False
 
 
 class Sessions:
-    """Sign-ins of this server."""
+    """The sign-ins of this back office, as requests and answers carry them."""
 
-    def __init__(self, secret: str, *, secure: bool, clock: Clock) -> None:
-        self._cookie = SignedCookie("onceward_session", secret, secure=secure, lifetime=LIFETIME, clock=clock)
-        self._clock = clock
-
-    def start(self, response: Response, viewer: Principal, locale: str = "", zone: str = "") -> None:
-        """Begin a new session: whatever cookie the browser had before is worth nothing afterwards in this browser."""
-        self._cookie.write(
-            response,
-            {
-                "tenant": viewer.tenant,
-                "subject": viewer.subject,
-                "roles": sorted(viewer.roles),
-                "name": viewer.name,
-                "csrf": secrets.token_urlsafe(32),
-                "locale": locale,
-                "zone": zone,
-            },
-        )
+    def __init__(self, store: SessionStore, secret: str, *, secure: bool, clock: Clock) -> None:
+        self._store, self._secret, self._clock = store, secret.encode(), clock
+        self._cookie = Cookie("onceward_session", secure=secure)
 
     def require(self, request: Request) -> Session:
         """The session of this request.
 
         Raises:
             SignInNeeded: there is none, or it has ended.
+            RenewalNeeded: a page is asked for and the issuer was asked too long ago. A form is still taken: what was
+                typed would be lost on the way.
         """
         session = self.find(request)
         if session is None:
-            raise SignInNeeded(request.url.path)
+            raise SignInNeeded(_address(request))
+        if session.renewal_due and request.method in ("GET", "HEAD"):
+            raise RenewalNeeded(_address(request))
         return session
 
     def find(self, request: Request) -> Session | None:
-        """The session of this request, None when nobody is signed in."""
-        value = self._cookie.read(request)
-        return None if value is None else _session(value)
+        """The session of this request, None when nobody is signed in; raises `StoreUnavailable`."""
+        found: Session | StoreUnavailable | None = request.scope.get(FOUND)
+        if isinstance(found, StoreUnavailable):
+            raise found
+        return found
 
-    def end(self, response: Response) -> None:
-        """Sign out in this browser."""
+    def known(self, request: Request) -> Session | None:
+        """The same for a page that must be shown in any case: None when it cannot be found out."""
+        found = request.scope.get(FOUND)
+        return found if isinstance(found, Session) else None
+
+    async def recognize(self, request: Request) -> Session | None:
+        """Look the request's secret up; raises `StoreUnavailable`."""
+        secret = self._cookie.read(request)
+        kept = await self._store.find(fingerprint_of(secret)) if secret else None
+        return None if kept is None else self._session(kept)
+
+    async def start(self, request: Request, response: Response, arrival: Arrival) -> None:
+        """Begin a session under a new secret. Whatever the browser had before has ended, everywhere."""
+        earlier, secret = self.find(request), secrets.token_urlsafe(32)
+        if earlier is not None:
+            await self._store.end(earlier.session_id)
+        self._hand_out(response, secret, await self._store.begin(arrival, fingerprint_of(secret)))
+
+    async def renew(self, request: Request, response: Response, arrival: Arrival) -> bool:
+        """Take a newer word of the issuer for the same session, under a new secret; False: it is not this person's."""
+        session, secret = self.find(request), secrets.token_urlsafe(32)
+        if session is None:
+            return False
+        kept = await self._store.renew(session.session_id, arrival, fingerprint_of(secret))
+        if kept is not None:
+            self._hand_out(response, secret, kept)
+        return kept is not None
+
+    async def end(self, request: Request, response: Response, *, everywhere: bool = False) -> None:
+        """Sign out: this session, or all of this person's."""
+        session = self.find(request)
+        if session is not None:
+            await (self._store.end_all(session.viewer) if everywhere else self._store.end(session.session_id))
         self._cookie.clear(response)
 
+    def _hand_out(self, response: Response, secret: str, kept: KeptSession) -> None:
+        self._cookie.write(response, secret, kept.ends_at - self._clock())
 
-def _session(value: dict[str, Any]) -> Session:
-    viewer = Principal(
-        tenant=value["tenant"], subject=value["subject"], roles=frozenset(value["roles"]), name=value["name"]
-    )
-    ends_at = datetime.fromtimestamp(value["ends"], UTC)
-    # A cookie of an earlier release has neither.
-    return Session(viewer, value["csrf"], ends_at, value.get("locale", ""), value.get("zone", ""))
+    def _session(self, kept: KeptSession) -> Session:
+        arrival, csrf = kept.arrival, self._csrf(kept.session_id)
+        return Session(
+            arrival.viewer, csrf, kept.ends_at, arrival.locale, arrival.zone, kept.session_id, kept.renewal_due
+        )
+
+    def _csrf(self, session_id: str) -> str:
+        # Computed, not kept: nobody who reads the store can write a form.
+        return hmac.new(self._secret, f"onceward.csrf.{session_id}".encode(), hashlib.sha256).hexdigest()
+
+
+class Recognition:
+    """ASGI wrapper: each request learns whose it is before anybody handles it."""
+
+    def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
+        self._app, self._sessions = app, sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Look the session up and go on; what goes wrong is told by whoever asks for it."""
+        if scope["type"] == "http" and not scope["path"].startswith(f"{PREFIX}/assets/"):
+            try:
+                scope[FOUND] = await self._sessions.recognize(Request(scope))
+            except StoreUnavailable as outage:
+                scope[FOUND] = outage
+        await self._app(scope, receive, send)
+
+
+def _address(request: Request) -> str:
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")

@@ -8,22 +8,20 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from adapters.http.back_office.code_flow import Attempt, CodeFlow, FlowBroken
+from adapters.http.back_office.code_flow import Attempt, CodeFlow, FlowBroken, FlowRefused
+from adapters.http.back_office.cookies import SignedCookie
 from adapters.http.back_office.forms import trusted_form
 from adapters.http.back_office.languages import N_
+from adapters.http.back_office.own_pages import HOME, page_to_return_to
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.refusal import PageRefused
-from adapters.http.back_office.session import Sessions, SignedCookie
+from adapters.http.back_office.session import Sessions
+from adapters.http.back_office.session_store import Arrival
 from adapters.http.back_office.settings import PREFIX
 from adapters.http.identity import Unauthenticated, principal_from
 from workflows.domain.principal import Principal
 
 ATTEMPT_LIFETIME = timedelta(minutes=10)
-
-HOME = f"{PREFIX}/"
-
-OWN_PAGE = re.compile(rf"{PREFIX}/(?:approvals|operations)?(?:/[A-Za-z0-9_-]+)?(?:/approval)?")
-
 
 TAG = re.compile(r"[A-Za-z0-9_/+-]{1,64}")
 """What the name of a language or of a time zone is made of."""
@@ -38,44 +36,77 @@ class SignIn:
 
     async def page(self, request: Request) -> Response:
         """The page that says what this is and leads to the issuer."""
-        if self._sessions.find(request):
+        session = self._sessions.find(request)
+        if session is not None and not session.renewal_due:
             return RedirectResponse(HOME, 303)
         start = "?" + urlencode({"next": _returning(request)})
         return self._pages.answer(request, "sign_in.html", None, start=f"{PREFIX}/sign-in/start{start}")
 
     async def start(self, request: Request) -> Response:
         """Off to the issuer."""
-        attempt = Attempt.new(_returning(request))
+        return await self._leave(Attempt.new(_returning(request)))
+
+    async def renew(self, request: Request) -> Response:
+        """Off to the issuer with nothing to do for the person: is this still them, and which roles have they now?"""
+        session = self._sessions.find(request)
+        return await self._leave(Attempt.new(_returning(request), session.session_id if session else ""))
+
+    async def callback(self, request: Request) -> Response:
+        """Back from the issuer: a session, if this browser began the sign-in and the person may come in."""
+        try:
+            attempt = self._attempt(request)
+            claims = await self._flow.claims(attempt, dict(request.query_params))
+        except FlowRefused:
+            return await self._refused(request, attempt)
+        except FlowBroken as error:
+            if self._sessions.find(request):
+                # Two pages at once had to ask the issuer; the other one's answer counts.
+                return RedirectResponse(HOME, 303)
+            raise PageRefused.sign_in_failed() from error
+        return await self._let_in(request, attempt, claims)
+
+    async def sign_out(self, request: Request) -> Response:
+        """End the session, or with `everywhere` all of this person's."""
+        response = RedirectResponse(f"{PREFIX}/sign-in", 303)
+        session = self._sessions.find(request)
+        if session is not None:
+            form = await trusted_form(request, session, self._origin)
+            await self._sessions.end(request, response, everywhere="everywhere" in form)
+        return response
+
+    async def _leave(self, attempt: Attempt) -> Response:
         response = RedirectResponse(await self._flow.address(attempt), 303)
         self._attempts.write(response, attempt.kept())
         return response
 
-    async def callback(self, request: Request) -> Response:
-        """Back from the issuer: a new session, if this browser began the sign-in and the person may come in."""
-        attempt = self._attempt(request)
-        try:
-            claims = await self._flow.claims(attempt, dict(request.query_params))
-        except FlowBroken as error:
-            raise PageRefused.sign_in_failed() from error
+    async def _let_in(self, request: Request, attempt: Attempt, claims: dict[str, Any]) -> Response:
         response = RedirectResponse(attempt.returning, 303)
-        self._sessions.start(response, admitted(claims), _tag(claims, "locale"), _tag(claims, "zoneinfo"))
+        try:
+            arrival = Arrival(admitted(claims), _tag(claims, "locale"), _tag(claims, "zoneinfo"))
+        except PageRefused:
+            # Whoever may not come in now may not stay either.
+            await self._sessions.end(request, response)
+            raise
+        if not attempt.renewing:
+            await self._sessions.start(request, response, arrival)
+        elif not await self._sessions.renew(request, response, arrival):
+            return await self._refused(request, attempt)
         self._attempts.clear(response)
         return response
 
-    async def sign_out(self, request: Request) -> Response:
-        """Forget the session in this browser."""
-        response = RedirectResponse(f"{PREFIX}/sign-in", 303)
-        session = self._sessions.find(request)
-        if session is not None:
-            await trusted_form(request, session, self._origin)
-            self._sessions.end(response)
+    async def _refused(self, request: Request, attempt: Attempt) -> Response:
+        if not attempt.renewing:
+            raise PageRefused.sign_in_failed()
+        response = RedirectResponse(f"{PREFIX}/sign-in?{urlencode({'next': attempt.returning})}", 303)
+        await self._sessions.end(request, response)
+        self._attempts.clear(response)
         return response
 
     def _attempt(self, request: Request) -> Attempt:
         kept = self._attempts.read(request)
         if kept is None:
-            raise PageRefused.sign_in_failed()
-        return Attempt(kept["state"], kept["nonce"], kept["verifier"], kept["returning"])
+            raise FlowBroken
+        return Attempt(kept["state"], kept["nonce"], kept["verifier"], kept["returning"], kept.get("renewing", ""))
 
 
 def admitted(claims: dict[str, Any]) -> Principal:
@@ -108,5 +139,4 @@ def _opens(role: str) -> bool:
 
 
 def _returning(request: Request) -> str:
-    wanted = request.query_params.get("next", "")
-    return wanted if OWN_PAGE.fullmatch(wanted) else HOME
+    return page_to_return_to(request.query_params.get("next", ""))
