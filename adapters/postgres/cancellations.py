@@ -6,7 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from adapters.postgres import rows
+from adapters.postgres import audit_notes, rows
+from adapters.postgres.audit_notes import actor_of
 from adapters.postgres.decisions import Nudge, Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import cancellations, operations
@@ -24,10 +25,13 @@ class PostgresCancellations:
         async with self._database.transaction() as connection:
             row = (await connection.execute(_owned(principal, operation_id))).one_or_none()
             if row is None:
+                await audit_notes.cancel_refused(connection, principal, operation_id)
                 return False
             wake = Wake(operation_id, row.intent_hash, row.tool, row.tenant)
             if row.ended_at is None:
-                await _keep(connection, wake, principal.agent or principal.subject)
+                await _keep(connection, wake, actor_of(principal))
+            else:
+                await rows.tell(connection, wake.tenant, operation_id, actor_of(principal), "cancel.late")
         if row.writes and row.ended_at is None:
             await self._nudge(wake)
         return True
@@ -39,6 +43,8 @@ async def _keep(connection: AsyncConnection, wake: Wake, actor: str) -> None:
     if (await connection.execute(wish.returning(cancellations.c.operation_id))).one_or_none() is not None:
         await rows.tell(connection, wake.tenant, wake.operation_id, actor, "cancel.wanted")
         await rows.post(connection, wake.operation_id, "nudge", **wake.named())
+    else:
+        await rows.tell(connection, wake.tenant, wake.operation_id, actor, "cancel.again")
 
 
 def _owned(principal: Principal, operation_id: str) -> Any:

@@ -9,13 +9,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.http.back_office.ports import DecisionOutcome, Vote
-from adapters.postgres import rows
+from adapters.postgres import audit_notes, rows
 from adapters.postgres.announcing import announce
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, decisions, operations
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
 from workflows.domain.errors import DecisionRefused
+from workflows.domain.intent import digest
 from workflows.domain.notice import NoticeType
 from workflows.domain.principal import Principal
 
@@ -67,16 +68,36 @@ class PostgresDecisions:
         Raises:
             DecisionRefused: the word did not count; see `BackOfficeStore.decide` for the codes and their order.
         """
-        async with self._database.transaction() as connection:
-            approval = await _locked(connection, approval_id)
-            _require_approver(viewer, approval)
-            earlier = await _vote_of(connection, approval, viewer)
-            if earlier is not None and earlier.choice is choice and revision == approval.revision:
-                return replace(await _outcome(connection, approval, earlier), repeated=True), nudge_of(approval)
-            _require_open(approval, revision, intent_hash)
-            _require_fit(earlier, choice, reason)
-            vote = await _cast(connection, approval, viewer, choice, reason)
-            return await _count(connection, approval, vote), nudge_of(approval)
+        try:
+            async with self._database.transaction() as connection:
+                return await _decided(connection, viewer, approval_id, choice, reason, revision, intent_hash)
+        except DecisionRefused as refusal:
+            # Every attempt is on record, in a transaction of its own: the one that was refused has left nothing.
+            async with self._database.transaction() as connection:
+                attempt = {"choice": choice.value, "revision": revision}
+                await audit_notes.decision_refused(connection, viewer, approval_id, refusal.code, **attempt)
+            raise
+
+
+async def _decided(
+    connection: AsyncConnection,
+    viewer: Principal,
+    approval_id: str,
+    choice: Choice,
+    reason: str,
+    revision: int,
+    intent_hash: str,
+) -> tuple[DecisionOutcome, Wake]:
+    approval = await _locked(connection, approval_id)
+    _require_approver(viewer, approval)
+    earlier = await _vote_of(connection, approval, viewer)
+    if earlier is not None and earlier.choice is choice and revision == approval.revision:
+        await _tell(connection, approval, viewer, "decision.again")
+        return replace(await _outcome(connection, approval, earlier), repeated=True), nudge_of(approval)
+    _require_open(approval, revision, intent_hash)
+    _require_fit(earlier, choice, reason)
+    vote = await _cast(connection, approval, viewer, choice, reason)
+    return await _count(connection, approval, vote), nudge_of(approval)
 
 
 async def _locked(connection: AsyncConnection, approval_id: str) -> Any:
@@ -133,15 +154,15 @@ async def _cast(connection: AsyncConnection, approval: Any, viewer: Principal, c
         row = (await connection.execute(statement.returning(decisions))).one()
     except IntegrityError:
         raise DecisionRefused("vote_already_cast") from None
-    await rows.tell(
-        connection,
-        approval.tenant,
-        approval.operation_id,
-        viewer.subject,
-        f"decision.{choice.value}",
-        approval=approval.approval_id,
-    )
+    # Their reason stays where it is; changed there, it is no longer what this line says.
+    said = digest([approval.approval_id, viewer.subject, choice.value, reason])
+    await _tell(connection, approval, viewer, f"decision.{choice.value}", said=said)
     return _vote(row)
+
+
+async def _tell(connection: AsyncConnection, approval: Any, viewer: Principal, what: str, **detail: str) -> None:
+    named = {"approval": approval.approval_id, **detail}
+    await rows.tell(connection, approval.tenant, approval.operation_id, viewer.subject, what, **named)
 
 
 async def _count(connection: AsyncConnection, approval: Any, vote: Vote) -> DecisionOutcome:

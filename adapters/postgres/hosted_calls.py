@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.intake.ports import HostedSeen, Turn
 from adapters.postgres import rows
+from adapters.postgres.audit_notes import hosted_ran
 from adapters.postgres.tables import calls, hosted_calls, operations
 from workflows.domain.intent import digest
 from workflows.domain.lifecycle import State
@@ -31,6 +32,8 @@ async def keep_hosted(connection: AsyncConnection, turn: Turn) -> None:
         if allowed_by is not None:
             detail = {"tool": seen.tool, "failed": seen.failed}
             await rows.tell(connection, turn.principal.tenant, allowed_by, PROVIDER, "hosted.ran", **detail)
+        else:
+            await hosted_ran(connection, turn, seen, _fault(seen, allowed_by), key)
 
 
 async def _hold_approvals(connection: AsyncConnection, turn: Turn) -> None:
@@ -46,7 +49,6 @@ async def _is_known(connection: AsyncConnection, turn: Turn, key: str) -> bool:
 
 
 async def _keep(connection: AsyncConnection, turn: Turn, seen: HostedSeen, key: str, allowed_by: str | None) -> None:
-    code = seen.code or (UNAPPROVED if seen.needs_approval and allowed_by is None else None)
     await connection.execute(
         insert(hosted_calls)
         .values(
@@ -59,11 +61,15 @@ async def _keep(connection: AsyncConnection, turn: Turn, seen: HostedSeen, key: 
             server=seen.server,
             tool=seen.tool,
             failed=seen.failed,
-            code=code,
+            code=_fault(seen, allowed_by),
             operation_id=allowed_by,
         )
         .on_conflict_do_nothing()
     )
+
+
+def _fault(seen: HostedSeen, allowed_by: str | None) -> str | None:
+    return seen.code or (UNAPPROVED if seen.needs_approval and allowed_by is None else None)
 
 
 async def _allowed_by(connection: AsyncConnection, turn: Turn, seen: HostedSeen) -> str | None:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.intake.ports import Judged, Receipt, Registered, Turn
 from adapters.postgres import rows
+from adapters.postgres.audit_notes import actor_of, proposal_refused
 from adapters.postgres.budgets import overspent
 from adapters.postgres.corrections import within_budget
 from adapters.postgres.discoveries import found_in, keep_found
@@ -150,7 +151,7 @@ async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> boo
 
 async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress) -> Registered:
     if call.intent is None:
-        await _keep_verdicts(connection, turn, call, None)
+        await _keep_refusal(connection, turn, call)
         return _refused(call)
     twin = await _twin(connection, call, call.intent, progress)
     if twin is not None:
@@ -182,15 +183,15 @@ async def _attach(connection: AsyncConnection, turn: Turn, call: Judged, twin: A
     values = {"operation_id": twin.operation_id, "attached": True}
     await connection.execute(update(calls).where(_key(turn, call)).values(**values))
     await _keep_verdicts(connection, turn, call, twin.operation_id)
-    actor = turn.principal.agent or turn.principal.subject
-    await rows.tell(connection, turn.principal.tenant, twin.operation_id, actor, "proposed.again")
+    principal = turn.principal
+    await rows.tell(connection, principal.tenant, twin.operation_id, actor_of(principal), "proposed.again")
     return Registered(call.proposal.call_id, Receipt.KNOWN, twin.operation_id, twin.intent_hash, call.writes)
 
 
 async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged) -> Registered:
     known = (await connection.execute(_known(turn, call))).one()
     if _differs(known, turn, call):
-        await _keep_verdicts(connection, turn, replace(call, verdicts=(CONFLICT,)), None)
+        await _keep_refusal(connection, turn, replace(call, verdicts=(CONFLICT,)))
         return Registered(call.proposal.call_id, Receipt.CONFLICT, code="idempotency_conflict")
     counted = update(calls).where(_key(turn, call)).values(deliveries=calls.c.deliveries + 1)
     await connection.execute(counted)
@@ -246,6 +247,13 @@ async def _keep_verdicts(connection: AsyncConnection, turn: Turn, call: Judged, 
             for verdict in call.verdicts
         ],
     )
+
+
+async def _keep_refusal(connection: AsyncConnection, turn: Turn, call: Judged) -> None:
+    await _keep_verdicts(connection, turn, call, None)
+    verdict = first_refusal(call.verdicts)
+    if verdict is not None:
+        await proposal_refused(connection, turn, call, verdict, _delivery_key(turn, call))
 
 
 def _refused(call: Judged) -> Registered:

@@ -12,7 +12,7 @@ from adapters.postgres.approvals import void_open
 from adapters.postgres.claims import close, require_no_effect
 from adapters.postgres.engine import Database
 from adapters.postgres.spendings import release
-from adapters.postgres.standing import locked, row_of, step
+from adapters.postgres.standing import EXECUTOR, locked, row_of, step
 from adapters.postgres.tables import operations
 from adapters.postgres.tables import verdicts as verdicts_table
 from workflows.domain.approval import Clearance
@@ -58,6 +58,8 @@ class PostgresOperations:
         refusal = first_refusal(verdicts)
         async with self._database.transaction() as connection:
             await _keep(connection, operation.principal.tenant, operation.operation_id, verdicts)
+            if clearance is not None:
+                await _tell_clearance(connection, operation, clearance)
             await connection.execute(
                 update(operations)
                 .where(operations.c.operation_id == operation.operation_id)
@@ -96,6 +98,19 @@ async def _keep(connection: AsyncConnection, tenant: str, operation_id: str, ver
     kept = [{**given, "layer": verdict.layer.value, "code": verdict.code} for verdict in verdicts]
     if kept:
         await connection.execute(verdicts_table.insert(), kept)
+    # That a person must be asked is told when they are.
+    refusal = first_refusal(verdict for verdict in verdicts if verdict.code != "approval_required")
+    if refusal is not None:
+        detail = {"layer": refusal.layer.value, "code": refusal.code}
+        await rows.tell(connection, tenant, operation_id, EXECUTOR, "gate.refused", **detail)
+
+
+async def _tell_clearance(connection: AsyncConnection, operation: Operation, clearance: Clearance) -> None:
+    binding, asked = clearance.binding, clearance.approval_id
+    detail = {"policy": binding.policy_version, "resource_version": binding.resource_version}
+    named = {"approval": asked} if asked else {}
+    tenant = operation.principal.tenant
+    await rows.tell(connection, tenant, operation.operation_id, EXECUTOR, "gate.cleared", **detail, **named)
 
 
 async def _write_ending(

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from adapters.intake.ports import Receipt, Registered, Turn
 from adapters.intake.turn_order import started, turn_id, turn_ref
 from adapters.postgres import rows
+from adapters.postgres.audit_notes import actor_of, subject_of
 from adapters.postgres.tables import operations, outbox
 from workflows.domain.intent import Intent
 from workflows.domain.lifecycle import State
@@ -44,9 +45,9 @@ async def insert_operation(
             state=State.PROPOSED.value,
         )
     )
-    actor = principal.agent or principal.subject
-    behind = {"on_behalf_of": ", ".join(principal.agents_before)} if principal.agents_before else {}
-    await rows.tell(connection, principal.tenant, operation_id, actor, "proposed", surface=turn.surface, **behind)
+    before = {"on_behalf_of": ", ".join(principal.agents_before)} if principal.agents_before else {}
+    detail = {"surface": turn.surface, **subject_of(principal), **before}
+    await rows.tell(connection, principal.tenant, operation_id, actor_of(principal), "proposed", **detail)
     return operation_id
 
 

@@ -6,11 +6,12 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from adapters.postgres import rows
+from adapters.postgres import audit_notes, rows
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import claims, operations, resolutions
 from workflows.domain.errors import ResolutionRefused
+from workflows.domain.intent import digest
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Finding, Resolution, refusal_of_operator, require_grounds
@@ -34,20 +35,41 @@ class PostgresResolutions:
         Raises:
             ResolutionRefused: the word does not count; see `BackOfficeStore.resolve` for the codes and their order.
         """
-        async with self._database.transaction() as connection:
-            row = await _asked_about(connection, operation_id, word.item, operator)
-            require_grounds(word)
-            wake = Wake(operation_id, row.intent_hash, row.tool, row.tenant)
-            earlier = await _given(connection, operation_id, word.item, word.generation)
-            if earlier is not None and (earlier.operator, _resolution(earlier)) == (operator.subject, word):
-                return wake
-            _require_open(row, word)
-            await _require_own_reference(connection, row, operation_id, word)
-            await _keep(connection, operator, operation_id, word)
-            what = f"resolution.{word.finding.value}"
-            await rows.tell(connection, row.tenant, operation_id, operator.subject, what, generation=word.generation)
-            await rows.post(connection, operation_id, "nudge", **wake.named())
-            return wake
+        try:
+            async with self._database.transaction() as connection:
+                return await _resolved(connection, operator, operation_id, word)
+        except ResolutionRefused as refusal:
+            # Every attempt is on record, in a transaction of its own: the one that was refused has left nothing.
+            async with self._database.transaction() as connection:
+                attempt = {"finding": word.finding.value, "generation": word.generation}
+                await audit_notes.resolution_refused(connection, operator, operation_id, refusal.code, **attempt)
+            raise
+
+
+async def _resolved(connection: AsyncConnection, operator: Principal, operation_id: str, word: Resolution) -> Wake:
+    row = await _asked_about(connection, operation_id, word.item, operator)
+    require_grounds(word)
+    wake = Wake(operation_id, row.intent_hash, row.tool, row.tenant)
+    earlier = await _given(connection, operation_id, word.item, word.generation)
+    if earlier is not None and (earlier.operator, _resolution(earlier)) == (operator.subject, word):
+        await rows.tell(connection, row.tenant, operation_id, operator.subject, "resolution.again")
+        return wake
+    _require_open(row, word)
+    await _require_own_reference(connection, row, operation_id, word)
+    await _keep(connection, operator, operation_id, word)
+    await _tell(connection, row.tenant, operator, operation_id, word)
+    await rows.post(connection, operation_id, "nudge", **wake.named())
+    return wake
+
+
+async def _tell(
+    connection: AsyncConnection, tenant: str, operator: Principal, operation_id: str, word: Resolution
+) -> None:
+    # The evidence stays where it is; changed there, it is no longer what this line says.
+    finding = word.finding.value
+    said = digest([operation_id, word.item, word.generation, operator.subject, finding, word.evidence, word.reference])
+    detail = {"generation": word.generation, "said": said, **({"item": word.item} if word.item else {})}
+    await rows.tell(connection, tenant, operation_id, operator.subject, f"resolution.{finding}", **detail)
 
 
 async def _asked_about(connection: AsyncConnection, operation_id: str, item: str, operator: Principal) -> Any:

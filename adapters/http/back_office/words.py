@@ -107,6 +107,16 @@ EVENTS = {
     "succeeded": N_("Done"),
     "failed_terminal": N_("Ended"),
     "failed_retryable": N_("Ended for now"),
+    "proposal.refused": N_("Refused before it became an operation"),
+    "gate.cleared": N_("Let pass by every check"),
+    "gate.refused": N_("Refused by a check"),
+    "decision.again": N_("Decided again, with the same word: the first one counts"),
+    "decision.refused": N_("Tried to decide: it did not count"),
+    "resolution.again": N_("An operator says the same again"),
+    "resolution.refused": N_("Tried to say what became of it: it did not count"),
+    "cancel.again": N_("The caller wants it to stop, again"),
+    "cancel.late": N_("The caller wanted it to stop after it had ended"),
+    "cancel.refused": N_("Tried to stop what is not there, or not theirs"),
 }
 """What the timeline's entries are called; one that is not named here is shown by its code."""
 
