@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from adapters.http.back_office.languages import COOKIE
+from tests.fakes.sessions import MemorySessions
 from tests.unit.back_office_sheets import REFUND, approval_sheet, operation_sheet
 from tests.unit.memory_back_office import NOON, MemoryBackOffice, StandingClock
 from tests.unit.test_back_office_pages import DECISION, HERE, INBOX, ISSUER, OWN_PAGE, PAGE, Browser, House, application
@@ -36,8 +37,9 @@ def house(issuer: httpx2.ASGITransport) -> House:
     store = MemoryBackOffice(clock)
     store.ask(approval_sheet())
     store.record(operation_sheet())
-    here = httpx2.ASGITransport(application(store, clock, issuer), raise_app_exceptions=False)
-    return House(store, clock, {HERE: here, ISSUER: issuer})
+    sessions = MemorySessions(clock)
+    here = httpx2.ASGITransport(application(store, clock, issuer, sessions), raise_app_exceptions=False)
+    return House(store, sessions, clock, {HERE: here, ISSUER: issuer})
 
 
 @pytest.fixture
