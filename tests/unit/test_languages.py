@@ -1,21 +1,29 @@
 """Every sentence of the pages in every language, and whose word counts for the language and the time zone."""
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
+from iso4217 import Currency
 from starlette.requests import Request
 
+from adapters.http.back_office import notices, operations, words
+from adapters.http.back_office.figures import amount, distance, moment, zone_name
+from adapters.http.back_office.inert_text import visible
 from adapters.http.back_office.languages import COOKIE, FOLDER, Language, language_of, languages, zone_of
 from adapters.http.back_office.session import Session
 from adapters.postgres.back_office.operation_lists import WAITING
+from tests.unit.memory_back_office import NOON
 from workflows.domain.errors import ERRORS, OWN_CODES
+from workflows.domain.impact import Money
 from workflows.domain.principal import Principal
 
 PAGES = FOLDER.parent
@@ -72,6 +80,78 @@ def test_one_sentence_is_translated_in_one_way(code: str) -> None:
     for _, message in translated(code):
         ways.setdefault(forms(message.id), set()).add(forms(message.string))
     assert {sentence: told for sentence, told in ways.items() if len(told) > 1} == {}
+
+
+# ── nothing is left unmarked ──
+
+STATEMENT = re.compile(r"\{% block width %\}\w*|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+SPOKEN_ATTRIBUTE = re.compile(r'(?:aria-label|alt|title|placeholder)="([^"]*)"')
+
+
+@pytest.mark.parametrize("template", sorted((PAGES / "templates").glob("*.html")), ids=lambda path: path.name)
+def test_a_template_says_nothing_but_marked_sentences_and_its_own_name(template: Path) -> None:
+    markup = STATEMENT.sub("", template.read_text())
+    said = [*SPOKEN_ATTRIBUTE.findall(markup), *TAG.sub("\n", markup).replace("Onceward", "").splitlines()]
+    assert [words.strip() for words in said if re.search(r"[A-Za-z]", words)] == []
+
+
+def test_every_word_of_the_tables_is_marked() -> None:
+    korean = languages()["ko"]
+    tables = [
+        value for module in (words, notices, operations) for name, value in vars(module).items() if name.isupper()
+    ]
+    told = {sentence for table in tables for sentence in spoken(table)}
+    assert len(told) > 50
+    assert [sentence for sentence in told if korean.gettext(sentence) == sentence] == []
+
+
+def spoken(value: object) -> Iterator[str]:
+    """The sentences in a table of ours, or in one word of it."""
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from ((one,) if isinstance(one, str) else spoken(one))
+    elif isinstance(value, words.Standing):
+        yield from (text for text in (value.chip, value.sentence) if text)
+
+
+SAID_TO_PEOPLE = {"PageRefused", "Notice", "Standing", "no_entry", "cls"}
+
+
+@pytest.mark.parametrize("module", sorted(PAGES.glob("*.py")), ids=lambda path: path.name)
+def test_no_refusal_and_no_notice_is_left_unmarked(module: Path) -> None:
+    calls = [node for node in ast.walk(ast.parse(module.read_text())) if isinstance(node, ast.Call)]
+    sentences = [
+        argument.value
+        for call in calls
+        if getattr(call.func, "attr", getattr(call.func, "id", "")) in SAID_TO_PEOPLE
+        for argument in call.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
+    assert [sentence for sentence in sentences if sentence[:1].isupper()] == []
+
+
+# ── figures ──
+
+
+@pytest.mark.parametrize("language", languages().values(), ids=languages())
+def test_no_figure_holds_a_character_that_is_shown_as_an_escape(language: Language) -> None:
+    told = [amount(Money(-123456789, currency.code), language).figure for currency in Currency]
+    for name in sorted(available_timezones()):
+        told += [moment(NOON, there := replace(language, zone=zone_of(name))), zone_name(there)]
+    told += [distance(NOON + timedelta(seconds=2**number), NOON, language) for number in range(30)]
+    assert [figure for figure in told if visible(figure) != figure] == []
+
+
+@pytest.mark.parametrize(("name", "summer"), [("Europe/Berlin", "CEST"), ("America/New_York", "EDT")])
+def test_a_time_is_told_with_the_name_that_its_zone_has_then(name: str, summer: str) -> None:
+    there = replace(languages()["en"], zone=zone_of(name))
+    july = datetime(2026, 7, 2, 12, tzinfo=UTC)
+    assert july.astimezone(there.zone).tzname() == summer
+    assert moment(july, there).endswith("Summer Time" if summer == "CEST" else "Daylight Time")
+    assert moment(NOON, there).endswith("Standard Time")
+    # For a whole list of times it is the name for all of the year.
+    assert "Standard" not in zone_name(there)
 
 
 def test_korean_has_one_form_for_every_number() -> None:

@@ -41,8 +41,8 @@ def amount(money: Money, language: Language) -> Amount:
         pattern = "¤#,##0" + ("." + "0" * digits if digits else "")
         # Babel writes the sign and the grouping; how many digits there are is ISO 4217's word.
         figure: str = format_currency(value, money.currency, pattern, language.locale, currency_digits=False)
-    # Where there is no sign of its own the code would stand twice.
-    return Amount(figure.replace(money.currency, "").strip(), money.currency)
+    # Where there is no sign of its own the code would stand twice. Some signs hold a space of another kind ("F CFA").
+    return Amount(" ".join(figure.replace(money.currency, "").split()), money.currency)
 
 
 def number(count: int, language: Language) -> str:
