@@ -3,18 +3,15 @@
 import html
 import re
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
 from adapters.http.back_office.languages import COOKIE
-from tests.fakes.sessions import MemorySessions
+from tests.unit.back_office_house import DECISION, INBOX, OWN_PAGE, PAGE, Browser, House
 from tests.unit.back_office_sheets import REFUND, approval_sheet, operation_sheet
-from tests.unit.memory_back_office import NOON, MemoryBackOffice, StandingClock
-from tests.unit.test_back_office_pages import DECISION, HERE, INBOX, ISSUER, OWN_PAGE, PAGE, Browser, House, application
-from worker.dev.issuer import DevelopmentIssuer, IssuerSettings
+from tests.unit.memory_back_office import NOON
 from workflows.domain.approval import ApprovalState
 from workflows.domain.impact import Fact, Money
 from workflows.domain.lifecycle import State
@@ -25,21 +22,11 @@ SIGN_IN = "/back-office/sign-in"
 LANGUAGE = "/back-office/language"
 
 
-@pytest.fixture(scope="module")
-def issuer(tmp_path_factory: pytest.TempPathFactory) -> httpx2.ASGITransport:
-    folder: Path = tmp_path_factory.mktemp("issuer")
-    return httpx2.ASGITransport(DevelopmentIssuer(IssuerSettings(dev_issuer_state_dir=folder, issuer=ISSUER)).app())
-
-
 @pytest.fixture
-def house(issuer: httpx2.ASGITransport) -> House:
-    clock = StandingClock()
-    store = MemoryBackOffice(clock)
-    store.ask(approval_sheet())
-    store.record(operation_sheet())
-    sessions = MemorySessions(clock)
-    here = httpx2.ASGITransport(application(store, clock, issuer, sessions), raise_app_exceptions=False)
-    return House(store, sessions, clock, {HERE: here, ISSUER: issuer})
+def house(house: House) -> House:
+    """A back office in which one approval waits, and one operation is unconfirmed."""
+    house.store.record(operation_sheet())
+    return house
 
 
 @pytest.fixture

@@ -3,9 +3,8 @@
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,112 +16,29 @@ from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.back_office.figures import Amount, amount, distance, fingerprint
 from adapters.http.back_office.inert_text import marked, visible
 from adapters.http.back_office.languages import ENGLISH
-from adapters.http.back_office.ports import ApprovalReference, BackOfficeStore
+from adapters.http.back_office.ports import ApprovalReference
 from adapters.http.back_office.refusal import PageRefused
-from adapters.http.back_office.session_store import SessionStore
 from adapters.http.back_office.sign_in import admitted
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
-from adapters.http.problems import answer_with_problems
-from tests.fakes.sessions import MemorySessions
+from tests.unit.back_office_house import (
+    DECISION,
+    HERE,
+    INBOX,
+    ISSUER,
+    OWN_PAGE,
+    PAGE,
+    SECRET,
+    Browser,
+    House,
+    application,
+)
 from tests.unit.back_office_sheets import HASH, OTHER_HASH, REFUND, approval_sheet, of_tenant, operation_sheet
-from tests.unit.memory_back_office import NOON, MemoryBackOffice, StandingClock
-from worker.dev.issuer import DevelopmentIssuer, IssuerSettings
+from tests.unit.memory_back_office import NOON, MemoryBackOffice
 from workflows.domain.approval import ApprovalState
 from workflows.domain.errors import InvalidConfiguration, StoreUnavailable
 from workflows.domain.impact import Fact, Money
 from workflows.domain.lifecycle import State
-
-HERE = "http://localhost:8000"
-ISSUER = "http://localhost:8400"
-SECRET = "a-secret-for-tests-of-forty-characters--"
-OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}
-INBOX = "/back-office/"
-PAGE = "/back-office/approvals/approval-1"
-DECISION = f"{PAGE}/decision"
-
-
-class Browser:
-    """Follows links and sends the forms that a page holds, with cookies."""
-
-    def __init__(self, transports: dict[str, httpx2.AsyncBaseTransport]) -> None:
-        self.client = httpx2.AsyncClient(mounts=transports, base_url=HERE)
-
-    async def sign_in(self, person: str, start: str = "/back-office/sign-in/start") -> httpx2.Response:
-        leaving = await self.client.get(start)
-        form = {name: values[0] for name, values in parse_qs(urlsplit(leaving.headers["location"]).query).items()}
-        chosen = await self.client.post(f"{ISSUER}/authorize", data={**form, "person": person})
-        return await self.client.get(chosen.headers["location"])
-
-    async def get(self, path: str) -> httpx2.Response:
-        return await self.client.get(path)
-
-    async def hidden(self, path: str = PAGE) -> dict[str, str]:
-        """The hidden fields of the form that a page holds."""
-        page = (await self.get(path)).text
-        fields = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
-        return dict(fields)
-
-    async def post(self, path: str, form: dict[str, str], headers: dict[str, str] = OWN_PAGE) -> httpx2.Response:
-        return await self.client.post(path, data=form, headers=headers)
-
-    async def decide(self, choice: str, reason: str = "", path: str = PAGE, **changed: str) -> httpx2.Response:
-        """Open the page, then press a button on it."""
-        form = await self.hidden(path) | {"choice": choice, "reason": reason} | changed
-        return await self.post(f"{path}/decision", form)
-
-
-@dataclass
-class House:
-    """The back office with its issuer, its store and its clock."""
-
-    store: MemoryBackOffice
-    sessions: MemorySessions
-    clock: StandingClock
-    transports: dict[str, httpx2.AsyncBaseTransport]
-
-    def browser(self) -> Browser:
-        return Browser(self.transports)
-
-    async def signed_in(self, person: str) -> Browser:
-        browser = self.browser()
-        await browser.sign_in(person)
-        return browser
-
-    def state(self, approval_id: str = "approval-1") -> ApprovalState:
-        return self.store.approvals[approval_id].approval.state
-
-
-def application(
-    store: BackOfficeStore,
-    clock: StandingClock,
-    issuer: httpx2.AsyncBaseTransport,
-    sessions: SessionStore | None = None,
-) -> FastAPI:
-    app = FastAPI()
-    answer_with_problems(app)
-    seen = Issuer(ISSUER, httpx2.AsyncClient(transport=issuer))
-    settings = BackOfficeSettings(HERE, SECRET, console_workflow_url="http://localhost:8233/w/{workflow_id}")
-    verifier = TokenVerifier(IssuerKeys(seen), issuer=ISSUER, audience="onceward")
-    kept = sessions or MemorySessions(clock)
-    mount(app, store=store, sessions=kept, verifier=verifier, issuer=seen, settings=settings, clock=clock)
-    return app
-
-
-@pytest.fixture(scope="module")
-def development_issuer(tmp_path_factory: pytest.TempPathFactory) -> httpx2.ASGITransport:
-    folder: Path = tmp_path_factory.mktemp("issuer")
-    return httpx2.ASGITransport(DevelopmentIssuer(IssuerSettings(dev_issuer_state_dir=folder, issuer=ISSUER)).app())
-
-
-@pytest.fixture
-def house(development_issuer: httpx2.ASGITransport) -> House:
-    clock = StandingClock()
-    store = MemoryBackOffice(clock)
-    store.ask(approval_sheet())
-    sessions = MemorySessions(clock)
-    here = httpx2.ASGITransport(application(store, clock, development_issuer, sessions), raise_app_exceptions=False)
-    return House(store, sessions, clock, {HERE: here, ISSUER: development_issuer})
 
 
 @pytest.fixture

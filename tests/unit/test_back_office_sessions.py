@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -11,31 +10,13 @@ import pytest
 from adapters.http.back_office.own_pages import HOME, own_page, page_to_return_to
 from adapters.http.back_office.session_store import BELIEVED_FOR, RENEWED_AFTER
 from tests.fakes.sessions import MemorySessions
-from tests.unit.back_office_sheets import approval_sheet
-from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
-from tests.unit.test_back_office_pages import DECISION, HERE, INBOX, ISSUER, PAGE, Browser, House, application
+from tests.unit.back_office_house import DECISION, HERE, INBOX, PAGE, Browser, House, application
 from worker.dev import issuer as development
-from worker.dev.issuer import DevelopmentIssuer, IssuerSettings
 from worker.dev.people import PEOPLE, Person
 from workflows.domain.approval import ApprovalState
 from workflows.domain.errors import StoreUnavailable
 
 COOKIE = "onceward_session"
-
-
-@pytest.fixture(scope="module")
-def issuer(tmp_path_factory: pytest.TempPathFactory) -> httpx2.ASGITransport:
-    folder: Path = tmp_path_factory.mktemp("issuer")
-    return httpx2.ASGITransport(DevelopmentIssuer(IssuerSettings(dev_issuer_state_dir=folder, issuer=ISSUER)).app())
-
-
-@pytest.fixture
-def house(issuer: httpx2.ASGITransport) -> House:
-    clock = StandingClock()
-    store, sessions = MemoryBackOffice(clock), MemorySessions(clock)
-    store.ask(approval_sheet())
-    here = httpx2.ASGITransport(application(store, clock, issuer, sessions), raise_app_exceptions=False)
-    return House(store, sessions, clock, {HERE: here, ISSUER: issuer})
 
 
 @pytest.fixture
@@ -253,9 +234,9 @@ class AbsentSessions(MemorySessions):
 
 
 async def test_a_store_that_does_not_answer_is_said_in_words_and_decides_nothing(
-    house: House, issuer: httpx2.ASGITransport
+    house: House, development_issuer: httpx2.ASGITransport
 ) -> None:
-    app = application(house.store, house.clock, issuer, AbsentSessions(house.clock))
+    app = application(house.store, house.clock, development_issuer, AbsentSessions(house.clock))
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app, raise_app_exceptions=False), base_url=HERE)
     client.cookies.set(COOKIE, "something")
     for answer in (await client.get(PAGE), await client.post(DECISION, data={"choice": "approve"})):
