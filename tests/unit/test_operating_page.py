@@ -7,10 +7,11 @@ import pytest
 
 from adapters.http.back_office.words import REASONS
 from tests.faults.test_the_console_matrix import TABLE
-from worker.settings import PREFIX, ApiSettings, WorkerSettings
+from worker.settings import PREFIX, ApiSettings, RelaySettings, WorkerSettings
 from workflows import contracts
 from workflows.domain.errors import ERRORS
 from workflows.domain.lifecycle import State
+from workflows.domain.notice import NoticeType
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
@@ -32,6 +33,11 @@ def test_every_state_has_its_line() -> None:
     assert rows_of("States") == [state.value for state in State]
 
 
+def test_every_event_that_others_are_told_has_its_line() -> None:
+    section = PAGE[PAGE.index("| event | when |") :].split("\n\n")[0]
+    assert re.findall(r"^\| `([\w.]+)`", section, re.MULTILINE) == [notice.value for notice in NoticeType]
+
+
 def test_every_reason_for_asking_an_operator_has_its_line() -> None:
     assert sorted(rows_of("Manual review")) == sorted(REASONS)
 
@@ -47,7 +53,7 @@ def test_a_test_that_it_names_is_there(file: str, test: str) -> None:
 
 @pytest.mark.parametrize("name", NAMED_SETTINGS)
 def test_a_setting_that_it_names_is_read(name: str) -> None:
-    assert name.lower() in WorkerSettings.model_fields | ApiSettings.model_fields
+    assert name.lower() in WorkerSettings.model_fields | ApiSettings.model_fields | RelaySettings.model_fields
 
 
 @pytest.mark.parametrize("link", LINKS)

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main(arguments: Sequence[str] | None = None, table: Sequence[Child] = TABLE) -> int:
     """Exit code 0 after Ctrl-C or SIGTERM, 1 when a process did not hold, 2 when it cannot be done here."""
     asked = _parser().parse_args(arguments)
+    if asked.webhook:
+        # As if it had been set by hand: the relay refuses an address that is none.
+        os.environ["ONCEWARD_WEBHOOK_URLS"] = asked.webhook
     try:
         return _token(asked) if asked.action == "token" else asyncio.run(_until_told(asked, table))
     except StackError as refusal:
@@ -39,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--state", type=Path, default=DEFAULT_STATE, help="folder for all data (default: %(default)s)")
     parser.add_argument("--port", type=int, help="of the door and the back office (default: found, then kept)")
     parser.add_argument("--console-port", type=int, help="of the Temporal console (default: found, then kept)")
+    parser.add_argument("--webhook", metavar="URL", help="to be told what happens, such as http://127.0.0.1:9100/")
     token = parser.add_subparsers(dest="action").add_parser("token", help="print a bearer token")
     roles = f"{' or '.join(AGENT_ROLES)}; may be given several times"
     token.add_argument("--role", action="append", required=True, help=roles)

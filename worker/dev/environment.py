@@ -59,13 +59,17 @@ def migrate(layout: Layout) -> Environment:
 def relay(layout: Layout) -> Environment:
     """Reads the outbox, starts or signals workflows, and tells whom the caller wants to be told."""
     wanted = [name for name in os.environ if name.startswith("ONCEWARD_WEBHOOK_")]
-    key = {"ONCEWARD_WEBHOOK_SECRET": webhook_secret(layout)} if "ONCEWARD_WEBHOOK_URLS" in wanted else {}
+    key = (
+        {"ONCEWARD_WEBHOOK_SECRET": webhook_secret(layout.credentials["webhook_key"])}
+        if "ONCEWARD_WEBHOOK_URLS" in wanted
+        else {}
+    )
     return {**key, **_given(wanted), **_common(layout, "onceward_relay")}
 
 
-def webhook_secret(layout: Layout) -> str:
-    """What a receiver verifies with, unless the caller has set another one."""
-    return KEY_PREFIX + b64encode(layout.credentials["webhook_key"].encode()).decode()
+def webhook_secret(key: str) -> str:
+    """What a receiver verifies with, made of the stack's own key, unless the caller has set another one."""
+    return KEY_PREFIX + b64encode(key.encode()).decode()
 
 
 def worker(layout: Layout) -> Environment:
