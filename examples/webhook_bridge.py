@@ -46,7 +46,7 @@ Json = dict[str, Any]
 
 
 class Bridge:
-    """Passes on what is genuine and new. `tell` is where a mail or a chat comes in; when it raises, the relay tells again."""
+    """Passes on what is genuine and new. `tell` is where a mail or a chat comes in; if it fails, it is told again."""
 
     def __init__(self, secret: str, tell: Callable[[str], None]) -> None:
         self._webhook, self._tell = Webhook(secret), tell

@@ -26,6 +26,11 @@ POISON = (
     "console: it says no more than to look again. What an event tells, tell by hand whoever waits for it.",
 )
 
+LOST = (
+    "These are never delivered again. See what is wrong at the receiver, and tell by hand what somebody still waits",
+    "for; the operation's page has it.",
+)
+
 NOT_OURS = (
     "It was the provider's own doing. Each is told by its surface, the tool and the id that the call has in the",
     "provider's response, the newest first. Nothing here can undo it or takes it off this list: look on the server",
@@ -78,6 +83,8 @@ class Audit:
         yield _line("questions and grants overdue", _waiting(self.backlog.overdue))
         yield "Outbox"
         yield from _outbox(self.backlog)
+        yield "Notices"
+        yield from _notices(self.backlog)
         yield self.sentence
 
     def figures(self) -> dict[str, Any]:
@@ -141,6 +148,15 @@ def _outbox(backlog: Backlog) -> Iterator[str]:
     yield from map(_held, backlog.poison)
     if backlog.poison:
         yield from (f"{'':10}{words}" for words in POISON)
+
+
+def _notices(backlog: Backlog) -> Iterator[str]:
+    yield _line("not taken yet", _waiting(backlog.not_taken))
+    yield from map(_held, backlog.refusals)
+    yield _line("given up", _waiting(backlog.given_up))
+    yield from map(_held, backlog.lost)
+    if backlog.lost:
+        yield from (f"{'':10}{words}" for words in LOST)
 
 
 def _held(message: Held) -> str:

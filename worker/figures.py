@@ -68,6 +68,9 @@ def _backlog(backlog: Backlog) -> Iterator[Metric]:
         ("outbox_lag_seconds", "How late the latest of them is.", backlog.due.oldest_seconds),
         ("outbox_failing", "Messages of which a delivery has failed.", backlog.failing.number),
         ("outbox_set_aside", "Messages that nobody will deliver.", backlog.set_aside.number),
+        ("notices_failing", "Notices that a receiver has not taken yet.", backlog.not_taken.number),
+        ("notices_failing_oldest_seconds", "Age of the oldest of them.", backlog.not_taken.oldest_seconds),
+        ("notices_set_aside", "Notices that were given up.", backlog.given_up.number),
     ):
         yield _gauge(name, meaning, {(): number})
 

@@ -73,6 +73,22 @@ LIMIT :few
 """
 """The oldest messages that nobody will deliver, each beside the number of all of them and the age of the oldest."""
 
+NOTICES: Final = """
+SELECT message_id, outbox.payload ->> 'what' || ' for ' || receiver, operation_id, notices.failure,
+    extract(epoch FROM clock_timestamp() - notices.created_at),
+    count(*) OVER (), max(extract(epoch FROM clock_timestamp() - notices.created_at)) OVER ()
+FROM notices
+JOIN outbox USING (message_id)
+WHERE {}
+ORDER BY message_id, receiver
+LIMIT :few
+"""
+"""The oldest notices of which that is so, each beside the number of all of them and the age of the oldest."""
+
+NOT_TAKEN: Final = "notices.sent_at IS NULL AND notices.set_aside_at IS NULL AND notices.failure IS NOT NULL"
+
+GIVEN_UP: Final = "notices.set_aside_at IS NOT NULL"
+
 
 @dataclass(frozen=True)
 class Waiting:
@@ -94,7 +110,10 @@ class Open:
 
 @dataclass(frozen=True)
 class Held:
-    """A message of the outbox that does not go out. `kind` is start, nudge or event; `seconds` since it was written."""
+    """A message of the outbox that does not go out, or a notice that its receiver does not take.
+
+    `kind` is start, nudge or event, of a notice its event and its receiver; `seconds` have passed since it was written.
+    """
 
     message_id: int
     kind: str
@@ -108,7 +127,8 @@ class Backlog:
     """Everything that waits. `pending` are questions to people, `overdue` those and grants past their deadline.
 
     `due` messages of the outbox are late by as much as they wait; `failing` and `set_aside` are as old as they wait,
-    and the oldest few of them are named in `failures` and `poison`.
+    and the oldest few of them are named in `failures` and `poison`. Of the notices some are `not_taken` yet and others
+    `given_up`; the oldest few of both are named in `refusals` and `lost`.
     """
 
     states: Mapping[State, Open]
@@ -119,6 +139,10 @@ class Backlog:
     set_aside: Waiting = Waiting()
     failures: tuple[Held, ...] = ()
     poison: tuple[Held, ...] = ()
+    not_taken: Waiting = Waiting()
+    given_up: Waiting = Waiting()
+    refusals: tuple[Held, ...] = ()
+    lost: tuple[Held, ...] = ()
 
 
 class PostgresBacklog:
@@ -134,15 +158,21 @@ class PostgresBacklog:
             due, failing = _pairs(await _rows(connection, DUE))
             failures = await _rows(connection, FAILING, few=FEW)
             poison = await _rows(connection, SET_ASIDE, few=FEW)
+            refusals = await _rows(connection, NOTICES.format(NOT_TAKEN), few=FEW)
+            lost = await _rows(connection, NOTICES.format(GIVEN_UP), few=FEW)
             return Backlog(
                 states=_states(await _rows(connection, OPEN, hour=HOUR, day=DAY)),
                 pending=pending,
                 overdue=overdue,
                 due=due,
                 failing=failing,
-                set_aside=_waiting(*poison[0][5:]) if poison else Waiting(),
-                failures=tuple(_held(row) for row in failures),
-                poison=tuple(_held(row) for row in poison),
+                set_aside=_all_of(poison),
+                failures=tuple(map(_held, failures)),
+                poison=tuple(map(_held, poison)),
+                not_taken=_all_of(refusals),
+                given_up=_all_of(lost),
+                refusals=tuple(map(_held, refusals)),
+                lost=tuple(map(_held, lost)),
             )
 
 
@@ -157,6 +187,11 @@ def _pairs(rows: list[Any]) -> tuple[Waiting, Waiting]:
 
 def _waiting(number: int, seconds: Any) -> Waiting:
     return Waiting(number, max(0.0, float(seconds or 0.0)))
+
+
+def _all_of(named: list[Any]) -> Waiting:
+    """All of which these are the oldest few."""
+    return _waiting(*named[0][5:]) if named else Waiting()
 
 
 def _states(rows: list[Any]) -> dict[State, Open]:

@@ -20,7 +20,7 @@ from adapters.postgres.totals import PostgresTotals
 from tests.integration.stack_probes import assert_one_sentence
 from tests.support.acts import ATTEMPT_SECONDS, LEASE_SECONDS, asked, claimed, granted, proposed, proposed_read
 from tests.support.benches import PostgresBench
-from tests.support.books import OPERATION, Books
+from tests.support.books import BEGIN, OPERATION, Books
 from worker.dev.layout import ROOT
 from worker.dev.stack import Stack
 from workflows.domain.approval import Choice
@@ -409,6 +409,23 @@ async def test_messages_that_do_not_go_out_are_told_one_by_one(books: Books, dat
     assert found.due.oldest_seconds == pytest.approx(120, abs=30)
     assert [(each.kind, each.operation_id, each.failure) for each in found.failures] == [("nudge", "op_1", "RPCError")]
     assert [(each.kind, each.failure) for each in found.poison] == [("event", "undeliverable")]
+
+
+async def test_notices_that_no_receiver_takes_are_told_one_by_one(books: Books, database: Database) -> None:
+    await books.operation()
+    await books.notice("approval.asked", "chat", attempts=2, failure="status 500")
+    await books.notice("approval.granted", "chat", attempts=1, failure="status 410", set_aside_at=BEGIN)
+    await books.notice("operation.ended", "chat", attempts=2, failure="TimeoutError", sent_at=BEGIN)
+    await books.notice("operation.ended", "mail")
+    await books.change("UPDATE notices SET created_at = now() - interval '2 minutes'")
+    found = await backlog(database)
+    assert (found.not_taken.number, found.given_up.number) == (1, 1)
+    assert found.not_taken.oldest_seconds == pytest.approx(120, abs=30)
+    assert [(each.kind, each.operation_id, each.failure) for each in found.refusals] == [
+        ("approval.asked for chat", "op_1", "status 500")
+    ]
+    assert [(each.kind, each.failure) for each in found.lost] == [("approval.granted for chat", "status 410")]
+    assert (found.due.number, found.failing.number, found.set_aside.number) == (0, 0, 0)
 
 
 async def test_of_much_poison_only_the_oldest_few_are_named_and_all_are_counted(

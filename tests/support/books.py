@@ -111,6 +111,15 @@ class Books:
     async def message(self, kind: str, operation_id: str = OPERATION, **more: Any) -> None:
         await self._add("outbox", operation_id, kind=kind, payload={}, **more)
 
+    async def notice(self, what: str, receiver: str, operation_id: str = OPERATION, **more: Any) -> None:
+        """An event that was struck off, and the notice of it for one receiver."""
+        message = {"kind": "event", "payload": {"what": what, "data": {}}, "sent_at": BEGIN}
+        posted = tables.outbox.insert().values(operation_id=operation_id, **message)
+        async with self._database.transaction() as connection:
+            message_id = (await connection.execute(posted.returning(tables.outbox.c.message_id))).scalar_one()
+            notice = tables.notices.insert().values(message_id=message_id, receiver=receiver, **more)
+            await connection.execute(notice)
+
     async def hosted_call(self, item_id: str, code: str | None) -> None:
         """One that a provider says it has run; `code` says what was wrong with it."""
         words = {"tenant": "t", "request_id": "r", "surface": "openai-responses", "kind": "mcp_call", "server": "wiki"}

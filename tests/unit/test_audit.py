@@ -45,6 +45,18 @@ def test_without_anything_at_all_it_is_sound() -> None:
     assert (empty.sentence, empty.exit_code) == ("verify: sound, 0 operations, 0 in manual review", 0)
 
 
+def test_notices_that_are_not_taken_are_named_and_break_nothing() -> None:
+    failing = Held(19, "approval.asked for chat", "op_6", "status 500", 7200.0)
+    lost = Held(20, "operation.ended for mail", "op_7", "status 410", 90.0)
+    dead = audit(not_taken=Waiting(3, 7200.0), given_up=Waiting(1, 90.0), refusals=(failing,), lost=(lost,))
+    told = said(dead)
+    assert "not taken yet                      3, the oldest for 2 h" in told
+    assert "message 19: approval.asked for chat of op_6, status 500, for 2 h" in told
+    assert "message 20: operation.ended for mail of op_7, status 410, for 1 min" in told
+    assert "These are never delivered again." in told
+    assert dead.exit_code == 0
+
+
 def test_what_is_broken_is_named_in_the_verdict() -> None:
     broken = audit(TWO_RESULTS, ONE_CALL)
     assert broken.sentence == ("verify: BROKEN: terminal results per operation (2), handler calls after refusal (1)")
