@@ -60,7 +60,7 @@ def text_of(answer: httpx2.Response) -> str:
                 "2일 후 마감",
             ],
         ),
-        (PAGE, ["핵심 사실", "되돌릴 수 없음", "결정하기", "거절할 때 필요", "에이전트 support-agent 경유", "0/1"]),
+        (PAGE, ["핵심 정보", "되돌릴 수 없음", "결정하기", "거절할 때 필요", "에이전트 support-agent 경유", "0/1"]),
         (OPERATIONS, ["작업", "전체", "40분 전 시작 · 요청자 support-7", "확인되지 않음", "마지막 변경 2분 전"]),
         (
             OPERATION,
