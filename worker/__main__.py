@@ -10,7 +10,7 @@ import sys
 from typing import NoReturn
 
 from adapters.postgres.engine import Database
-from worker import process, usage, wiring
+from worker import process, search_attributes, usage, wiring
 from worker.audit import audited
 from worker.settings import Settings, ToolNames, WorkerSettings, read
 from workflows.domain.errors import InvalidConfiguration
@@ -24,6 +24,7 @@ async def main() -> None:
     async with wiring.toolbox(settings) as tools, process.temporal(settings) as client:
         try:
             await database.require()
+            await search_attributes.require(client)
             async with wiring.worker(client, settings, database, tools):
                 process.say_ready(settings.ready_file)
                 await asyncio.Event().wait()

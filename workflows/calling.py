@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from temporalio import workflow
 
-from workflows import contracts
+from workflows import attributes, contracts
 
 T = TypeVar("T")
 
@@ -19,6 +19,7 @@ async def call(name: str, message: object, answer: type[T], **more: Any) -> T:
         start_to_close_timeout=contract.start_to_close,
         heartbeat_timeout=contracts.HEARTBEAT_TIMEOUT,
         retry_policy=contract.retry,
+        summary=attributes.summary_of(workflow.info().typed_search_attributes),
         **more,
     )
     return result

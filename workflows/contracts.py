@@ -17,6 +17,9 @@ NUDGE = "onceward.nudge"
 PROGRESS = "onceward.progress"
 """Query: how far a batch has come."""
 
+STARTED_IS_MARKED = "onceward.started-is-marked"
+"""Recorded by an operation that shows in the console when it begins to make the effect and when it lets it rest."""
+
 VALIDATE = "onceward.validate"
 APPLY = "onceward.apply"
 RECONCILE = "onceward.reconcile"

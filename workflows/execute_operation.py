@@ -9,10 +9,10 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
-from workflows import contracts
-from workflows.attributes import STATE, WAITING_FOR
+from workflows import contracts, sentences
 from workflows.calling import call
 from workflows.messages import Ending, Judgement, OperationRef, Report, SettleOrder, Step
+from workflows.page import NOTHING, Page
 
 UNCONFIRMED = "unconfirmed"
 """The ending that is none: something was sent that may have happened."""
@@ -32,8 +32,8 @@ class ExecuteOperation:
     def __init__(self, ref: OperationRef) -> None:
         self._ref = ref
         self._nudged = False
-        self._marked = ("", "")
         self._progress = ""
+        self._page = Page()
 
     @workflow.run
     async def run(self, ref: OperationRef) -> Ending:  # noqa: ARG002 - the initialiser has it
@@ -75,7 +75,7 @@ class ExecuteOperation:
             await self._wait(judgement)
 
     async def _validate(self) -> Judgement:
-        self._say("Checking the call against the current state.")
+        self._page.say(sentences.CHECKING)
         try:
             return await call(contracts.VALIDATE, self._ref, Judgement)
         except ActivityError as error:
@@ -83,7 +83,7 @@ class ExecuteOperation:
             return Judgement(Step.SETTLE, code=_code(error))
 
     async def _apply(self) -> Report:
-        self._say(f"Making the effect{f' ({self._progress})' if self._progress else ''}.")
+        self._begin_to_make_it()
         try:
             report = await call(contracts.APPLY, self._ref, Report)
             self._progress = report.progress or self._progress
@@ -101,68 +101,62 @@ class ExecuteOperation:
             return Report(Step.RECONCILE, pause_seconds=LOOK_AGAIN.total_seconds())
 
     async def _settle(self, refusal: str | None) -> Ending:
-        self._say("Recording the result.")
+        self._page.say(sentences.RECORDING)
         ending = await call(contracts.SETTLE, SettleOrder(self._ref, refusal), Ending)
         if ending.state != UNCONFIRMED:
-            self._mark(ending.state, "nothing")
-            self._say(f"Ended: {ending.state}{f' ({ending.code})' if ending.code else ''}.")
+            self._page.mark(ending.state, NOTHING)
+            self._page.say(sentences.ended(ending.state, ending.code))
         return ending
 
     async def _wait(self, judgement: Judgement) -> None:
+        until = sentences.after(workflow.now(), judgement.wait_seconds)
         if judgement.code == BEHIND:
-            self._mark("proposed", "earlier_call")
-            self._say(f"Waiting for {judgement.waiting_for}; nothing has been sent.")
-            await self._until_nudged(judgement.wait_seconds)
+            self._page.mark("proposed", "earlier_call")
+            self._page.say(sentences.earlier_call(judgement.waiting_for, self._page.since, until))
+            await self._until_nudged(judgement.wait_seconds, "The next look at what comes before")
         else:
-            await self._wait_for_a_person(judgement)
-
-    async def _wait_for_a_person(self, judgement: Judgement) -> None:
-        self._mark("awaiting_approval", "approval")
-        self._say(
-            f"Waiting since {workflow.now():%Y-%m-%d %H:%M} UTC for {judgement.waiting_for}. "
-            "Approve or deny it in the back office; nothing has been sent."
-        )
-        await self._until_nudged(judgement.wait_seconds)
+            self._page.mark("awaiting_approval", "approval")
+            self._page.say(sentences.approval(judgement.waiting_for, self._page.since, workflow.now(), until))
+            await self._until_nudged(judgement.wait_seconds, "The deadline of the approval")
 
     async def _until_the_next_look(self, report: Report) -> None:
+        next_look = sentences.after(workflow.now(), report.pause_seconds)
         if report.needs_person:
-            self._mark("manual_review", "operator")
-            self._say(
-                f"The outcome could not be found out ({report.code}). An operator must look and say so in the back "
-                "office; nothing is sent meanwhile."
-            )
+            self._page.mark("manual_review", "operator")
+            self._page.say(sentences.review(report.code, self._page.since, next_look))
         else:
-            self._mark("unconfirmed", "reconciliation")
-            self._say("The outcome is not known. Looking it up at the downstream; nothing is sent meanwhile.")
-        await self._until_nudged(report.pause_seconds)
+            self._page.mark("unconfirmed", "reconciliation")
+            coming = next_look if report.pause_seconds > 0 else None
+            self._page.say(sentences.looking(self._page.since, coming, self._progress))
+        await self._until_nudged(report.pause_seconds, "The next look at the downstream")
 
     async def _rest(self, report: Report) -> None:
         """Leave the downstream alone for as long as it asked; no signal shortens this."""
         if report.pause_seconds > 0:
-            self._say(f"Nothing has happened ({report.code}). The next try is in {report.pause_seconds:.0f} s.")
-            await workflow.sleep(report.pause_seconds)
+            if workflow.patched(contracts.STARTED_IS_MARKED):
+                self._page.mark("started", "downstream")
+            until = sentences.after(workflow.now(), report.pause_seconds)
+            self._page.say(sentences.resting(report.code, self._page.since, until, self._progress))
+            await workflow.sleep(report.pause_seconds, summary="The pause that the downstream asked for")
+
+    def _begin_to_make_it(self) -> None:
+        if workflow.patched(contracts.STARTED_IS_MARKED):
+            self._page.mark("started", NOTHING)
+        self._page.say(sentences.making(self._progress))
 
     def _begin_a_new_history_in_time(self) -> None:
         """Go on under the same id before the history grows too long; all that counts is in the database."""
         if workflow.info().is_continue_as_new_suggested():
             workflow.continue_as_new(self._ref)
 
-    async def _until_nudged(self, seconds: float) -> None:
+    async def _until_nudged(self, seconds: float, timer: str) -> None:
         if seconds > 0:
             try:
-                await workflow.wait_condition(lambda: self._nudged, timeout=timedelta(seconds=seconds))
+                patience = timedelta(seconds=seconds)
+                await workflow.wait_condition(lambda: self._nudged, timeout=patience, timeout_summary=timer)
             except TimeoutError:
                 return
         self._nudged = False
-
-    def _say(self, words: str) -> None:
-        workflow.set_current_details(words)
-
-    def _mark(self, state: str, waiting_for: str) -> None:
-        if self._marked == (state, waiting_for):
-            return
-        self._marked = (state, waiting_for)
-        workflow.upsert_search_attributes([STATE.value_set(state), WAITING_FOR.value_set(waiting_for)])
 
 
 def _code(error: ActivityError) -> str:

@@ -12,7 +12,7 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
-from workflows import attributes, contracts
+from workflows import attributes, contracts, sentences
 from workflows.calling import call
 from workflows.messages import Ending, Followed, FollowOrder, OperationRef, TurnEnding, TurnRef
 
@@ -38,10 +38,10 @@ class ExecuteTurn:
         reads = self._turn.reads
         if self._turn.one_by_one:
             for place, read in enumerate(reads, start=1):
-                workflow.set_current_details(f"Reading one after another: {place} of {len(reads)}.")
+                workflow.set_current_details(sentences.reading(place, len(reads)))
                 await self._read(read)
         elif reads:
-            workflow.set_current_details(f"Waiting for {len(reads)} reads of the same turn; then come the writes.")
+            workflow.set_current_details(sentences.following(len(reads), workflow.now()))
             await self._follow(reads)
 
     async def _read(self, ref: OperationRef) -> None:
@@ -52,11 +52,8 @@ class ExecuteTurn:
             _raise_if_cancelled(error)
 
     async def _write(self, place: int) -> str:
-        ref = self._turn.writes[place]
-        workflow.set_current_details(
-            f"Write {place + 1} of {len(self._turn.writes)} is under way: {ref.operation_id}. "
-            "Its own page says what it waits for; those after it begin once it has succeeded."
-        )
+        ref, tools = self._turn.writes[place], self._turn.tools
+        workflow.set_current_details(sentences.writing(place + 1, tools, ref.operation_id, workflow.now()))
         try:
             ending: Ending = await workflow.execute_child_workflow(
                 contracts.EXECUTE_OPERATION,
@@ -67,7 +64,8 @@ class ExecuteTurn:
                 # It goes on whatever becomes of its turn.
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 cancellation_type=ChildWorkflowCancellationType.ABANDON,
-                search_attributes=attributes.of_operation(self._turn.tools[place], self._turn.tenant),
+                search_attributes=attributes.of_operation(tools[place], self._turn.tenant),
+                static_summary=attributes.summary(tools[place], self._turn.tenant),
             )
         except (ChildWorkflowError, WorkflowAlreadyStartedError) as error:
             _raise_if_cancelled(error)

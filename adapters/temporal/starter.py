@@ -34,7 +34,11 @@ class TemporalStarter:
 
     async def start_turn(self, turn_id: str, ref: TurnRef) -> bool:
         """Start the workflow that keeps the order of a turn's calls, or find it running; False when it is over."""
-        return await self._start(contracts.EXECUTE_TURN, turn_id, ref, search_attributes=attributes.of_turn(ref.tenant))
+        found_by = attributes.of_turn(ref.tenant)
+        summary = attributes.summary_of_turn(len(ref.reads), len(ref.writes), ref.tenant)
+        return await self._start(
+            contracts.EXECUTE_TURN, turn_id, ref, search_attributes=found_by, static_summary=summary
+        )
 
     async def start_again(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
         """Start the workflow of an operation that our own database says is open, whatever has become of its last run.
@@ -64,6 +68,7 @@ class TemporalStarter:
                 id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
                 id_reuse_policy=ActivityIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
                 search_attributes=attributes.of_operation(tool, tenant),
+                summary=attributes.summary(tool, tenant),
                 rpc_timeout=RPC_TIMEOUT,
             )
         except ActivityAlreadyStartedError:
@@ -71,7 +76,8 @@ class TemporalStarter:
 
     async def _start_operation(self, operation_id: str, intent_hash: str, tool: str, tenant: str, **more: Any) -> None:
         ref, found_by = OperationRef(operation_id, intent_hash), attributes.of_operation(tool, tenant)
-        await self._start(contracts.EXECUTE_OPERATION, operation_id, ref, search_attributes=found_by, **more)
+        shown = {"search_attributes": found_by, "static_summary": attributes.summary(tool, tenant)}
+        await self._start(contracts.EXECUTE_OPERATION, operation_id, ref, **shown, **more)
 
     async def _start(self, workflow: str, workflow_id: str, ref: OperationRef | TurnRef, **more: Any) -> bool:
         """Whether it is running now; False when it has ended before and may not be started again."""

@@ -35,6 +35,7 @@ from worker.dev.binaries import Binaries
 from worker.dev.errors import BrokenData, MissingBinary, StateFolderInUse
 from worker.dev.processes import tree
 from worker.dev.stack import Stack
+from workflows.attributes import WAITING_SINCE
 
 # -- starting again
 
@@ -48,6 +49,13 @@ async def test_a_second_start_resumes_with_the_same_data_ports_and_passwords(tmp
         assert (second.dsn("onceward_owner"), second.links) == before
         assert await value(second.dsn("onceward_owner"), "SELECT seven FROM kept") == 7
         assert "kept" in temporal(second, "workflow", "list")
+
+
+async def test_what_is_searched_by_since_this_release_is_made_known_to_a_server_with_older_data(tmp_path: Path) -> None:
+    async with Stack(tmp_path, table=STAND_INS, only=["temporal"]) as before:
+        temporal(before, "operator", "search-attribute", "remove", "--name", WAITING_SINCE.name, "--yes")
+    async with Stack(tmp_path, table=STAND_INS, only=["temporal"]) as after:
+        assert WAITING_SINCE.name in temporal(after, "operator", "search-attribute", "list")
 
 
 async def test_a_port_that_was_taken_meanwhile_is_replaced(tmp_path: Path) -> None:

@@ -8,14 +8,24 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from starlette.requests import Request
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
+from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
 
 from adapters.postgres.engine import Database
 from tests.integration.stack_probes import assert_one_sentence, listening
 from tests.support.onceward import Onceward
+from tests.support.proposals import fresh
+from tests.support.waiting import until
+from worker import search_attributes
+from worker.dev.binaries import Binaries
 from worker.dev.layout import ROOT
 from worker.readiness import Readiness
+from workflows.attributes import KINDS, WAITING_SINCE
 
 PATIENCE_SECONDS = 60
 
@@ -23,6 +33,8 @@ NOBODY = "127.0.0.1:1"
 """Nothing listens there."""
 
 ABSENT = f"postgresql://nobody:hunter2@{NOBODY}/onceward"
+
+NEWEST = WAITING_SINCE.name
 
 ASKED = Request({"type": "http"})
 
@@ -71,6 +83,60 @@ async def test_in_a_namespace_that_does_not_exist_no_process_starts(
 ) -> None:
     said = await started(onceward, module, child, tmp_path / "ready", TEMPORAL_NAMESPACE="atlantis")
     assert said == "Temporal has no namespace atlantis; ONCEWARD_TEMPORAL_NAMESPACE names it."
+
+
+async def test_a_worker_whose_namespace_lacks_a_search_attribute_says_which_and_how_to_register_it(
+    onceward: Onceward, tmp_path: Path
+) -> None:
+    namespace = await namespace_with(onceward, {name: kind for name, kind in KINDS.items() if name != NEWEST})
+    said = await started(onceward, "worker", "worker", tmp_path / "ready", TEMPORAL_NAMESPACE=namespace)
+    assert f"lacks {NEWEST}; register with" in said
+    await asyncio.to_thread(follow_the_hint, onceward, said)
+    await search_attributes.require(await Client.connect(address(onceward), namespace=namespace))
+
+
+async def test_a_worker_whose_namespace_has_a_search_attribute_of_another_type_says_which(
+    onceward: Onceward, tmp_path: Path
+) -> None:
+    namespace = await namespace_with(onceward, KINDS | {NEWEST: "Keyword"})
+    said = await started(onceward, "worker", "worker", tmp_path / "ready", TEMPORAL_NAMESPACE=namespace)
+    assert f"{NEWEST} is Keyword and must be Datetime" in said
+
+
+def address(onceward: Onceward) -> str:
+    return onceward.stack.environment("worker")["ONCEWARD_TEMPORAL_ADDRESS"]
+
+
+async def namespace_with(onceward: Onceward, kinds: Mapping[str, str]) -> str:
+    """A new namespace in which these search attributes are registered."""
+    namespace, ours = fresh("namespace"), onceward.temporal
+    await ours.workflow_service.register_namespace(
+        RegisterNamespaceRequest(namespace=namespace, workflow_execution_retention_period=Duration(seconds=24 * 3600))
+    )
+    asked = AddSearchAttributesRequest(namespace=namespace)
+    for name, kind in kinds.items():
+        asked.search_attributes[name] = IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{kind.upper()}")
+    await until(lambda: added(ours, asked), bool)
+    return namespace
+
+
+async def added(client: Client, asked: AddSearchAttributesRequest) -> bool:
+    """False as long as the server has not heard of the namespace in all of its parts."""
+    try:
+        await client.operator_service.add_search_attributes(asked)
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        return False
+    return True
+
+
+def follow_the_hint(onceward: Onceward, said: str) -> None:
+    """Run the command that was named, as somebody would who reads it."""
+    program, *words = said.split("`")[1].split()
+    assert program == "temporal"
+    tool = str(Binaries.installed().temporal_server)
+    subprocess.run([tool, *words, "--address", address(onceward)], check=True, timeout=PATIENCE_SECONDS)
 
 
 async def test_the_door_does_not_open_where_somebody_else_listens(onceward: Onceward, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.testing import WorkflowEnvironment
 
 from worker.dev.binaries import Binaries
-from workflows.attributes import ALL
+from workflows.attributes import KINDS
 
 FEW_EVENTS = 30
 """Events of a history after which the server suggests a new one."""
@@ -41,10 +41,11 @@ async def short_histories() -> AsyncIterator[WorkflowEnvironment]:
 
 async def make_search_attributes(environment: WorkflowEnvironment) -> None:
     """Tell the server of the attributes that a deployment registers."""
-    keyword = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
     await environment.client.operator_service.add_search_attributes(
         AddSearchAttributesRequest(
             namespace=environment.client.namespace,
-            search_attributes={key.name: keyword for key in ALL},
+            search_attributes={
+                name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{kind.upper()}") for name, kind in KINDS.items()
+            },
         )
     )

@@ -1,9 +1,8 @@
 """The order of steps and the waiting, under the real sandbox; what each step does is tested elsewhere."""
 
-import pytest
 from temporalio.testing import WorkflowEnvironment
 
-from tests.workflows.running import Handle, running
+from tests.workflows.running import running
 from tests.workflows.script import DONE, GO, UNCERTAIN, WAIT, Script, broken, refused
 from workflows.execute_operation import ExecuteOperation
 from workflows.messages import Ending, Judgement, Report, Step
@@ -146,29 +145,3 @@ async def test_another_meaning_under_the_same_id_is_refused_with_its_own_code(
     script = Script(validate=[refused("idempotency_conflict")], apply=[DONE])
     assert (await outcome(time_skipping, script)).code == "idempotency_conflict"
     assert "apply" not in script.called
-
-
-@pytest.mark.parametrize(
-    ("answers", "words"),
-    [
-        ({"validate": [WAIT]}, "approver:refunds"),
-        ({"validate": [GO], "apply": [Report(Step.RECONCILE, pause_seconds=9e6)]}, "outcome is not known"),
-        ({"validate": [GO], "apply": [Report(Step.RECONCILE, pause_seconds=9e6, needs_person=True)]}, "operator"),
-    ],
-)
-async def test_the_console_is_told_in_words_what_is_waited_for(
-    time_skipping: WorkflowEnvironment, answers: dict[str, list[object]], words: str
-) -> None:
-    script = Script(**answers, reconcile=[DONE])
-    with time_skipping.auto_time_skipping_disabled():
-        async with running(time_skipping, script) as handle:
-            await script.reached(next(reversed(answers)))
-            await _until_said(handle, words)
-            await handle.terminate()
-
-
-async def _until_said(handle: Handle, words: str) -> None:
-    said = ""
-    while words not in said:
-        said = await handle.query("__temporal_workflow_metadata")
-        said = str(said)

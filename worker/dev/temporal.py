@@ -15,8 +15,6 @@ from workflows import attributes
 QUEUES = ("transfer", "timer", "visibility", "outbound")
 POLLS_PER_SECOND = 10_000
 
-SEARCH_ATTRIBUTES = tuple(key.name for key in attributes.ALL)
-
 # One probe starts a process, so it gets more time than a connection would (seconds).
 PROBE_TIMEOUT = 10.0
 
@@ -32,7 +30,7 @@ def command(layout: Layout) -> list[str]:
         # Readers and the one writer do not block each other, and a commit costs one sync instead of several.
         *("--db-filename", str(layout.folder.temporal_file), "--sqlite-pragma", "journal_mode=WAL"),
         *(part for queue in QUEUES for part in ("--dynamic-config-value", _unthrottled(queue))),
-        *(part for name in SEARCH_ATTRIBUTES for part in ("--search-attribute", f"{name}=Keyword")),
+        *(part for name, kind in attributes.KINDS.items() for part in ("--search-attribute", f"{name}={kind}")),
         *("--ui-disable-news-fetch", "--log-level", "warn", "--color", "never"),
     ]
 
@@ -47,9 +45,21 @@ def _unthrottled(queue: str) -> str:
 
 
 async def ready(layout: Layout, _name: str) -> bool:
-    """The namespace is there with all search attributes: the port answers before that."""
-    listed = await _ask(layout, "operator", "search-attribute", "list", "--namespace", NAMESPACE, "--output", "json")
-    return listed is not None and all(attribute in listed for attribute in SEARCH_ATTRIBUTES)
+    """The namespace is there with all search attributes: the port answers before that.
+
+    A server that has its data already registers none at its start, so those that a release adds are made here.
+    """
+    listed = await _ask(layout, *_about_attributes("list"), "--output", "json")
+    if listed is None:
+        return False
+    missing = {name: kind for name, kind in attributes.KINDS.items() if f'"{name}"' not in listed}
+    if missing:
+        await _ask(layout, *_about_attributes("create"), *attributes.options(missing))
+    return not missing
+
+
+def _about_attributes(act: str) -> list[str]:
+    return ["operator", "search-attribute", act, "--namespace", NAMESPACE]
 
 
 async def _ask(layout: Layout, *question: str) -> str | None:
