@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp
 from temporalio.client import Client
 from temporalio.service import RPCError
 
@@ -20,8 +21,10 @@ from adapters.envelopes import SURFACES
 from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.back_office.session_store import SessionRules
 from adapters.http.doors import Doors, TurnBody
+from adapters.http.headers import Headers
 from adapters.http.identity import BearerIdentity, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
+from adapters.http.limits import FailedCredentials, Limiter
 from adapters.http.office import BODIES, BackOfficeApi
 from adapters.http.openapi import describe
 from adapters.http.people import PersonIdentity
@@ -94,12 +97,20 @@ def application(
         app.add_route("/metrics", Metrics(database, settings.metrics_token).answer, include_in_schema=False)
     titles = {contract.name: contract.title for contract in catalog.all()}
     store = PostgresBackOffice(database, _nudging(starter), titles)
-    person = PersonIdentity(verifier, settings.back_office_audience)
+    limits = settings.limits()
+    person = PersonIdentity(verifier, settings.back_office_audience, limits.words)
     app.include_router(BackOfficeApi(store, person).router())
     describe(app, [TurnBody, *BODIES])
     sessions = PostgresSessions(database, _session_rules(settings))
-    mount(app, store=store, sessions=sessions, verifier=verifier, issuer=issuer, settings=_back_office(settings))
+    pages = _back_office(settings)
+    mount(app, store=store, sessions=sessions, verifier=verifier, issuer=issuer, settings=pages, limits=limits)
     return app
+
+
+def guarded(app: FastAPI, settings: ApiSettings) -> ASGIApp:
+    """The same with what every answer is held to, the answer to a surprise included."""
+    held = FailedCredentials(app, Limiter(settings.failed_tokens_per_minute))
+    return Headers(held, secure=settings.public_url.startswith("https://"))
 
 
 def _doors(
@@ -171,7 +182,10 @@ async def main() -> None:
     closing = Closing()
     async with process.temporal(settings) as client, httpx2.AsyncClient(timeout=5.0) as web:
         config = uvicorn.Config(
-            application(settings, database, client, web, closing),
+            guarded(application(settings, database, client, web, closing), settings),
+            # Nobody's word about who is behind them counts, but for the proxies that the settings name.
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(settings.trusted_proxies),
             log_level="warning",
             server_header=False,
             timeout_graceful_shutdown=LONGEST_FAREWELL,

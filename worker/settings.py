@@ -22,6 +22,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from adapters.addresses import is_of_this_machine
 from adapters.postgres_dsn import PostgresDsn
+from worker.rate_limits import RateLimitSettings
 from worker.webhook_settings import WebhookSettings
 from workflows.domain.errors import InvalidConfiguration
 
@@ -138,7 +139,7 @@ MetricsToken = Annotated[
 ]
 
 
-class ApiSettings(ToolSettings):
+class ApiSettings(ToolSettings, RateLimitSettings):
     """For the doors and the back office."""
 
     api_host: str = Field("127.0.0.1", description="the address to listen on")

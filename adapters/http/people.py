@@ -12,6 +12,7 @@ from fastapi.security.base import SecurityBase
 from starlette.requests import Request
 
 from adapters.http.identity import TokenVerifier, Unauthenticated, bearer_token, caller_of, principal_from
+from adapters.http.limits import Limiter, TooManyRequests
 from adapters.http.problems import Problem
 from workflows.domain.errors import ERRORS
 from workflows.domain.principal import Principal
@@ -25,8 +26,12 @@ class PersonIdentity(SecurityBase):
         bearerFormat="JWT", description="A person's access token for the audience of the back office's API alone."
     )
 
-    def __init__(self, verifier: TokenVerifier, audience: str) -> None:
-        """`verifier` is that of the agents' door: what names its audience too is worth nothing here."""
+    def __init__(self, verifier: TokenVerifier, audience: str, words: Limiter | None = None) -> None:
+        """`verifier` is that of the agents' door: what names its audience too is worth nothing here.
+
+        `words` says how often one person may change something.
+        """
+        self._words = words
         self._verifier, self._agents_audience = verifier.for_audience(audience), verifier.audience
 
     async def __call__(self, request: Request) -> Principal:
@@ -35,12 +40,21 @@ class PersonIdentity(SecurityBase):
         Raises:
             Unauthenticated: no token, or none for here and for here alone.
             IssuerUnavailable: the issuer's keys cannot be had.
+            TooManyRequests: the person has changed too much within a minute.
         """
         claims = await self._verifier.claims(bearer_token(request.headers.getlist("authorization")))
         if self._agents_audience in _audiences(claims):
             raise Unauthenticated("invalid_token")
         caller = request.state.caller = _who(claims)
+        self._count(request, caller)
         return caller
+
+    def _count(self, request: Request, caller: Principal) -> None:
+        if self._words is None or request.method in ("GET", "HEAD"):
+            return
+        seconds = self._words.wait(f"{caller.tenant}\0{caller.subject}")
+        if seconds:
+            raise TooManyRequests(seconds)
 
 
 def person_of(request: Request) -> Principal:

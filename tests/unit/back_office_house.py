@@ -12,6 +12,7 @@ from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.back_office.session_store import SessionStore
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
+from adapters.http.limits import Limits
 from adapters.http.problems import answer_with_problems
 from tests.fakes.sessions import MemorySessions
 from tests.unit.back_office_sheets import approval_sheet
@@ -83,6 +84,7 @@ def application(
     clock: StandingClock,
     issuer: httpx2.AsyncBaseTransport,
     sessions: SessionStore | None = None,
+    limits: Limits | None = None,
 ) -> FastAPI:
     app = FastAPI()
     answer_with_problems(app)
@@ -90,14 +92,23 @@ def application(
     settings = BackOfficeSettings(HERE, SECRET, console_workflow_url="http://localhost:8233/w/{workflow_id}")
     verifier = TokenVerifier(IssuerKeys(seen), issuer=ISSUER, audience="onceward")
     kept = sessions or MemorySessions(clock)
-    mount(app, store=store, sessions=kept, verifier=verifier, issuer=seen, settings=settings, clock=clock)
+    mount(
+        app,
+        store=store,
+        sessions=kept,
+        verifier=verifier,
+        issuer=seen,
+        settings=settings,
+        clock=clock,
+        limits=limits,
+    )
     return app
 
 
-def house_of(issuer: httpx2.AsyncBaseTransport) -> House:
+def house_of(issuer: httpx2.AsyncBaseTransport, limits: Limits | None = None) -> House:
     """A house in which one approval waits."""
     clock = StandingClock()
     store, sessions = MemoryBackOffice(clock), MemorySessions(clock)
     store.ask(approval_sheet())
-    here = httpx2.ASGITransport(application(store, clock, issuer, sessions), raise_app_exceptions=False)
+    here = httpx2.ASGITransport(application(store, clock, issuer, sessions, limits), raise_app_exceptions=False)
     return House(store, sessions, clock, {HERE: here, ISSUER: issuer})

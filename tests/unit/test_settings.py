@@ -94,6 +94,9 @@ def test_a_missing_setting_is_named_with_what_it_should_be(
         (ApiSettings, API, "ISSUER", "http://[::1]:8400"),
         (ApiSettings, API | {"DEVELOPMENT": "true"}, "ISSUER", "http://sign-in.example.test"),
         (ApiSettings, API, "PUBLIC_URL", f"http://{SECRET}.example.test"),
+        (ApiSettings, API, "TRUSTED_PROXIES", f"10.0.0.0/8, {SECRET}"),
+        (ApiSettings, API, "TRUSTED_PROXIES", "*"),
+        (ApiSettings, API, "WORDS_PER_MINUTE", "0"),
         (ApiSettings, API | {"AUDIENCE": SECRET}, "BACK_OFFICE_CLIENT_ID", SECRET),
     ],
 )

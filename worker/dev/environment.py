@@ -14,6 +14,13 @@ INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")
 TOOLS = "adapters.tools.payments,adapters.tools.ledger,examples.tools.feeds,examples.tools.wiki"
 """The shipped families and those to try things on; `ONCEWARD_TOOLS` in the caller's environment names others."""
 
+RATE_LIMITS = (
+    "ONCEWARD_SIGN_INS_PER_MINUTE",
+    "ONCEWARD_WORDS_PER_MINUTE",
+    "ONCEWARD_PAGES_PER_MINUTE",
+    "ONCEWARD_FAILED_TOKENS_PER_MINUTE",
+)
+
 Environment = dict[str, str]
 
 
@@ -91,6 +98,8 @@ def api(layout: Layout) -> Environment:
         "ONCEWARD_API_HOST": HOST,
         "ONCEWARD_API_PORT": str(layout.ports["api"]),
         "ONCEWARD_DEVELOPMENT": "true",
+        # All people and all agents of this stack are at one address, and programs play them.
+        **dict.fromkeys(RATE_LIMITS, "100000"),
         "ONCEWARD_BACK_OFFICE_AUDIENCE": BACK_OFFICE_AUDIENCE,
         "ONCEWARD_SESSION_SECRET": layout.credentials["session_secret"],
         **_given(["ONCEWARD_METRICS_TOKEN"]),

@@ -36,8 +36,10 @@ from adapters.http.back_office.session import Clock, Recognition, RenewalNeeded,
 from adapters.http.back_office.session_store import SessionStore
 from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
 from adapters.http.back_office.sign_in import ATTEMPT_LIFETIME, SignIn
+from adapters.http.back_office.throttle import Throttle
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerUnavailable
+from adapters.http.limits import Limits
 from workflows.domain.errors import StoreUnavailable
 
 __all__ = ["PREFIX", "BackOfficeSettings", "BackOfficeStore", "back_office", "mount"]
@@ -61,9 +63,10 @@ def mount(
     issuer: Issuer,
     settings: BackOfficeSettings,
     clock: Clock = wall_clock,
+    limits: Limits | None = None,
 ) -> None:
     """Add the back office to `app`, and lead the root address there."""
-    app.mount(PREFIX, back_office(store, sessions, verifier, issuer, settings, clock))
+    app.mount(PREFIX, back_office(store, sessions, verifier, issuer, settings, clock, limits or Limits()))
     app.add_route("/", _to_back_office, include_in_schema=False)
 
 
@@ -74,6 +77,7 @@ def back_office(
     issuer: Issuer,
     settings: BackOfficeSettings,
     clock: Clock,
+    limits: Limits,
 ) -> ASGIApp:
     """The pages as an ASGI application that is to be mounted at `PREFIX`."""
     pages = Pages(clock)
@@ -93,7 +97,10 @@ def back_office(
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Recognition, sessions=sessions)],
+        middleware=[
+            Middleware(Recognition, sessions=sessions),
+            Middleware(Throttle, sessions=sessions, limits=limits, page=_refusals(pages, sessions)),
+        ],
         exception_handlers=_handlers(pages, sessions),
     )
     # A redirect to the address without its slash would be built from the Host header.
@@ -127,9 +134,15 @@ def _sign_in_routes(sign_in: SignIn) -> list[Route]:
     ]
 
 
-def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler]:
+def _refusals(pages: Pages, sessions: Sessions) -> Callable[[Request, PageRefused], Response]:
     def page(request: Request, refusal: PageRefused) -> Response:
         return pages.answer(request, "refused.html", sessions.known(request), refusal.status, refusal=refusal)
+
+    return page
+
+
+def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler]:
+    page = _refusals(pages, sessions)
 
     async def refused(request: Request, error: PageRefused) -> Response:
         return page(request, error)

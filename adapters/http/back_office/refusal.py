@@ -33,6 +33,15 @@ class PageRefused(Exception):
         return cls(400, N_("This form could not be read"), N_("Nothing was changed. Open the page again and repeat."))
 
     @classmethod
+    def too_many(cls) -> "PageRefused":
+        """They come too often."""
+        return cls(
+            429,
+            N_("That was too much at once"),
+            N_("Nothing was changed. Please wait a minute and repeat what you were doing."),
+        )
+
+    @classmethod
     def outage(cls) -> "PageRefused":
         """Our own database does not answer; what was being written may have been written."""
         return cls(

@@ -1,0 +1,210 @@
+"""Who comes too often waits, and nobody else does."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import httpx2
+import pytest
+from fastapi import Depends, FastAPI, Header
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from adapters.http import limits
+from adapters.http.headers import Headers
+from adapters.http.identity import TokenVerifier, Unauthenticated
+from adapters.http.issuer import Issuer, IssuerKeys
+from adapters.http.limits import FailedCredentials, Limiter, Limits, address_of
+from adapters.http.people import PersonIdentity
+from adapters.http.problems import answer_with_problems
+from tests.unit.back_office_house import INBOX, ISSUER, PAGE, house_of
+from tests.unit.test_identity import HandClock
+from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
+from workflows.domain.approval import ApprovalState
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+# ── counting ──
+
+
+def test_so_many_may_pass_at_once_and_the_next_is_told_how_long_to_wait(clock: HandClock) -> None:
+    limiter = Limiter(6, clock)
+    assert [limiter.wait("a") for _ in range(8)] == [0] * 6 + [10, 10]
+    clock.seconds += 9
+    assert limiter.wait("a") == 1
+    clock.seconds += 1
+    assert [limiter.wait("a"), limiter.wait("a")] == [0, 10]
+
+
+def test_what_was_turned_away_makes_nobody_wait_longer(clock: HandClock) -> None:
+    limiter = Limiter(1, clock)
+    assert limiter.wait("a") == 0
+    for _ in range(100):
+        limiter.wait("a")
+    clock.seconds += 60
+    assert limiter.wait("a") == 0
+
+
+def test_whoever_keeps_the_pace_is_never_told_to_wait(clock: HandClock) -> None:
+    limiter = Limiter(30, clock)
+    for _ in range(500):
+        assert limiter.wait("a") == 0
+        clock.seconds += 2
+
+
+def test_one_who_comes_too_often_keeps_nobody_else_waiting(clock: HandClock) -> None:
+    limiter = Limiter(1, clock)
+    assert [limiter.wait(key) for key in ("a", "a", "b", "b")] == [0, 60, 0, 60]
+
+
+def test_no_stream_of_addresses_fills_the_memory(clock: HandClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_KEYS", 100)
+    limiter = Limiter(1, clock)
+    for number in range(1000):
+        limiter.wait(str(number))
+    assert len(limiter._empty_at) == 100
+    clock.seconds += 61
+    limiter.wait("one more")
+    assert len(limiter._empty_at) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("testclient", "testclient", True),
+    ],
+)
+def test_an_address_stands_for_one_customer_of_a_network(one: str, other: str, same: bool) -> None:
+    assert (address_of({"client": (one, 1)}) == address_of({"client": (other, 2)})) is same
+
+
+# ── the pages ──
+
+
+def assert_asked_to_wait(answer: httpx2.Response) -> None:
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["retry-after"]) <= 60
+    assert "Please wait a minute" in answer.text
+    assert answer.headers["content-security-policy"]
+
+
+async def test_signing_in_again_and_again_from_one_address_comes_to_an_end(
+    development_issuer: httpx2.ASGITransport,
+) -> None:
+    house = house_of(development_issuer, Limits(sign_ins=Limiter(4)))
+    for _ in range(2):
+        await house.signed_in("approver-1")
+    browser = house.browser()
+    assert_asked_to_wait(await browser.get("/back-office/sign-in/start"))
+    assert_asked_to_wait(await browser.get("/back-office/sign-in/callback?code=guess&state=guess"))
+    assert (await browser.get("/back-office/sign-in")).status_code == 200
+
+
+async def test_a_person_who_decides_too_much_waits_in_all_their_sessions_and_nobody_else_does(
+    development_issuer: httpx2.ASGITransport,
+) -> None:
+    house = house_of(development_issuer, Limits(words=Limiter(2)))
+    first, second, other = [await house.signed_in(name) for name in ("approver-1", "approver-1", "approver-2")]
+    for browser in (first, second):
+        assert (await browser.decide("deny")).status_code == 422
+    for browser in (first, second):
+        assert_asked_to_wait(await browser.decide("approve"))
+    assert house.state() is ApprovalState.PENDING
+    assert (await other.decide("approve")).status_code == 200
+    assert (await first.get(PAGE)).status_code == 200
+
+
+async def test_a_session_that_asks_for_too_many_pages_waits(development_issuer: httpx2.ASGITransport) -> None:
+    house = house_of(development_issuer, Limits(pages=Limiter(3)))
+    first, second = [await house.signed_in("approver-1") for _ in range(2)]
+    assert [(await first.get(INBOX)).status_code for _ in range(3)] == [200, 200, 200]
+    assert_asked_to_wait(await first.get(INBOX))
+    assert (await second.get(INBOX)).status_code == 200
+    assert (await first.get("/back-office/assets/back-office.css")).status_code == 200
+
+
+# ── the API ──
+
+
+async def test_a_person_who_changes_too_much_over_the_api_waits_for_the_pages_too(
+    tmp_path: Path,
+) -> None:
+    words = Limiter(1)
+    issuer = httpx2.ASGITransport(DevelopmentIssuer(IssuerSettings(dev_issuer_state_dir=tmp_path, issuer=ISSUER)).app())
+    seen = Issuer(ISSUER, httpx2.AsyncClient(transport=issuer))
+    identity = PersonIdentity(
+        TokenVerifier(IssuerKeys(seen), issuer=ISSUER, audience="onceward"), "onceward-office", words
+    )
+    app = FastAPI()
+    answer_with_problems(app)
+
+    @app.post("/word", dependencies=[Depends(identity)])
+    @app.get("/word", dependencies=[Depends(identity)])
+    async def word() -> str:
+        return "heard"
+
+    token = mint(
+        tmp_path, issuer=ISSUER, audience="onceward-office", subject="approver-1", tenant="tenant-a", roles=["viewer"]
+    )
+    headers = {"Authorization": f"Bearer {token}"}
+    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="https://door.test", headers=headers)
+    assert [(await client.post("/word")).status_code for _ in range(2)] == [200, 429]
+    assert (await client.get("/word")).status_code == 200
+    assert words.wait("tenant-a\0approver-1") > 0
+    problem = (await client.post("/word")).json()
+    assert (problem["status"], problem["code"]) == (429, "too_many_requests")
+
+
+def door(monotonic: Callable[[], float], per_minute: int) -> httpx2.AsyncClient:
+    """A door that knows the token `good`, behind a proxy that is believed and open to others too."""
+    app = FastAPI()
+    answer_with_problems(app)
+
+    @app.get("/me")
+    async def me(authorization: str = Header("")) -> str:
+        if authorization != "Bearer good":
+            raise Unauthenticated("invalid_token")
+        return "welcome"
+
+    @app.get("/broken")
+    async def broken() -> None:
+        raise RuntimeError("secret-of-the-house")
+
+    held = Headers(FailedCredentials(app, Limiter(per_minute, monotonic)), secure=True)
+    behind: Any = ProxyHeadersMiddleware(cast("Any", held), ["127.0.0.1"])
+    transport = httpx2.ASGITransport(behind, raise_app_exceptions=False)
+    return httpx2.AsyncClient(transport=transport, base_url="https://door.test")
+
+
+async def test_an_address_whose_tokens_fail_too_often_waits_and_its_good_ones_still_pass(clock: HandClock) -> None:
+    client, bad = door(clock, 3), {"Authorization": "Bearer nonsense"}
+    assert [(await client.get("/me", headers=bad)).status_code for _ in range(5)] == [401, 401, 401, 429, 429]
+    answer = await client.get("/me", headers=bad)
+    assert (answer.json()["code"], answer.headers["retry-after"]) == ("too_many_requests", "20")
+    assert (await client.get("/me", headers={"Authorization": "Bearer good"})).text == '"welcome"'
+    clock.seconds += 20
+    assert (await client.get("/me", headers=bad)).status_code == 401
+
+
+async def test_who_is_behind_a_proxy_that_is_trusted_is_counted_alone(clock: HandClock) -> None:
+    client = door(clock, 1)
+    tried = [(await client.get("/me", headers={"X-Forwarded-For": f"203.0.113.{n}"})).status_code for n in (1, 1, 2)]
+    assert tried == [401, 429, 401]
+
+
+async def test_every_answer_of_the_api_is_for_one_caller_alone(clock: HandClock) -> None:
+    client = door(clock, 1)
+    for path, status in (("/me", 401), ("/me", 429), ("/nowhere", 404), ("/broken", 500), ("/openapi.json", 200)):
+        answer = await client.get(path)
+        assert answer.status_code == status
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert answer.headers["strict-transport-security"] == "max-age=31536000"
