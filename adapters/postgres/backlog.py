@@ -1,4 +1,4 @@
-"""What is under way and what is stuck, over all tenants, with ages by the database's clock."""
+"""What is under way and what is stuck, over all tenants or of one, with ages by the database's clock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -154,30 +154,35 @@ class PostgresBacklog:
     async def read(self) -> Backlog:
         """Everything that waits at this moment. Raises as `snapshot` does."""
         async with snapshot(self._database) as connection:
-            pending, overdue = _pairs(await _rows(connection, QUESTIONS))
-            due, failing = _pairs(await _rows(connection, DUE))
-            failures = await _rows(connection, FAILING, few=FEW)
-            poison = await _rows(connection, SET_ASIDE, few=FEW)
-            refusals = await _rows(connection, NOTICES.format(NOT_TAKEN), few=FEW)
-            lost = await _rows(connection, NOTICES.format(GIVEN_UP), few=FEW)
-            return Backlog(
-                states=_states(await _rows(connection, OPEN, hour=HOUR, day=DAY)),
-                pending=pending,
-                overdue=overdue,
-                due=due,
-                failing=failing,
-                set_aside=_all_of(poison),
-                failures=tuple(map(_held, failures)),
-                poison=tuple(map(_held, poison)),
-                not_taken=_all_of(refusals),
-                given_up=_all_of(lost),
-                refusals=tuple(map(_held, refusals)),
-                lost=tuple(map(_held, lost)),
-            )
+            return await read(connection)
 
 
-async def _rows(connection: AsyncConnection, query: str, **values: int) -> list[Any]:
-    return list(await connection.execute(text(query), values))
+async def read(connection: AsyncConnection, scope: str = "", **scope_values: str) -> Backlog:
+    """Everything that waits, as this transaction sees it; a `scope` of `tenant_scope` leaves one tenant's."""
+
+    async def rows(query: str, **values: int) -> list[Any]:
+        return list(await connection.execute(text(scope + query), values | scope_values))
+
+    pending, overdue = _pairs(await rows(QUESTIONS))
+    due, failing = _pairs(await rows(DUE))
+    failures = await rows(FAILING, few=FEW)
+    poison = await rows(SET_ASIDE, few=FEW)
+    refusals = await rows(NOTICES.format(NOT_TAKEN), few=FEW)
+    lost = await rows(NOTICES.format(GIVEN_UP), few=FEW)
+    return Backlog(
+        states=_states(await rows(OPEN, hour=HOUR, day=DAY)),
+        pending=pending,
+        overdue=overdue,
+        due=due,
+        failing=failing,
+        set_aside=_all_of(poison),
+        failures=tuple(map(_held, failures)),
+        poison=tuple(map(_held, poison)),
+        not_taken=_all_of(refusals),
+        given_up=_all_of(lost),
+        refusals=tuple(map(_held, refusals)),
+        lost=tuple(map(_held, lost)),
+    )
 
 
 def _pairs(rows: list[Any]) -> tuple[Waiting, Waiting]:

@@ -75,6 +75,7 @@ operations = Table(
     Index("operations_by_requester", "tenant", "subject", text("created_at DESC"), text("operation_id DESC")),
     Index("operations_by_object", "tenant", text(OBJECT)),
     Index("operations_at_rest", "tenant", "state", "updated_at", postgresql_where=text("ended_at IS NULL")),
+    Index("ended_operations", "tenant", "ended_at", postgresql_where=text("ended_at IS NOT NULL")),
     Index("operations_by_act", "act_hash", "created_at", postgresql_where=text("writes")),
     Index("operations_to_sweep", "swept_at", postgresql_where=text("writes AND ended_at IS NULL")),
     Index("open_operations", "state", "created_at", postgresql_where=text("ended_at IS NULL")),
@@ -106,6 +107,7 @@ calls = Table(
     Index("calls_by_operation", "operation_id"),
     Index("calls_by_id", "tenant", text("md5(call_id)")),
     Index("calls_by_request", "tenant", text("md5(request_id)")),
+    Index("refused_calls", "tenant", "created_at", postgresql_where=text("refusal IS NOT NULL")),
     Index("calls_by_lineage", "lineage", "created_at"),
     Index("hosted_approvals", "tenant", text("md5(call_id)"), postgresql_where=text("hosted")),
     comment="The inbox: every proposal that was ever delivered, and the operation or the refusal that it became.",
@@ -123,6 +125,7 @@ verdicts = Table(
     Column("code", Text),
     _now("at"),
     Index("verdicts_by_operation", "operation_id"),
+    Index("refusing_verdicts", "tenant", "at", postgresql_where=text("code IS NOT NULL")),
     comment="What each layer of the gate said of a call; code is null when it let the call pass.",
 )
 
@@ -147,6 +150,7 @@ approvals = Table(
     Column("consumed_generation", Integer),
     UniqueConstraint("operation_id", "revision", name="approvals_revision"),
     Index("one_open_approval", "operation_id", unique=True, postgresql_where=text("state IN ('pending', 'granted')")),
+    Index("approvals_by_question", "tenant", "asked_at"),
     Index(
         "open_approvals",
         "tenant",
