@@ -1,16 +1,17 @@
 """`python -m worker`: the Temporal worker; with an action it tells something and ends.
 
 lint-tools says whether the tools may be offered. verify looks over everything that was ever done and says whether it is
-sound and what is stuck; it only reads, and needs ONCEWARD_POSTGRES_DSN alone.
+sound and what is stuck; it only reads, and needs ONCEWARD_POSTGRES_DSN alone. audit checks and exports the audit log.
 """
 
+import argparse
 import asyncio
 import json
 import sys
 from typing import NoReturn
 
 from adapters.postgres.engine import Database
-from worker import process, search_attributes, usage, wiring
+from worker import audit_log, process, search_attributes, usage, wiring
 from worker.audit import audited
 from worker.settings import Settings, ToolNames, WorkerSettings, read
 from workflows.domain.errors import InvalidConfiguration
@@ -53,16 +54,20 @@ def verify(*, as_json: bool) -> NoReturn:
     sys.exit(audit.exit_code)
 
 
-if __name__ == "__main__":
+def command_line() -> argparse.ArgumentParser:
+    """The worker itself, and what it tells instead."""
     command = usage.parser("worker", __doc__, WorkerSettings, tools=True)
-    command.add_argument("action", nargs="?", choices=["lint-tools", "verify"], help="tell this and end")
-    command.add_argument("--json", action="store_true", help="with verify: print figures for a program")
-    asked = command.parse_args()
-    if asked.json and asked.action != "verify":
-        command.error("--json belongs to verify")
-    if asked.action == "lint-tools":
-        lint_tools()
-    elif asked.action == "verify":
-        verify(as_json=asked.json)
-    else:
-        process.run(main)
+    command.set_defaults(run=lambda _: process.run(main))
+    actions = command.add_subparsers(metavar="lint-tools|verify|audit", help="do this and end")
+    linting = actions.add_parser("lint-tools", help="whether the tools may be offered")
+    linting.set_defaults(run=lambda _: lint_tools())
+    verifying = actions.add_parser("verify", help="whether everything that was ever done is sound, and what is stuck")
+    verifying.add_argument("--json", action="store_true", help="print figures for a program")
+    verifying.set_defaults(run=lambda asked: verify(as_json=asked.json))
+    audit_log.add_to(actions)
+    return command
+
+
+if __name__ == "__main__":
+    asked = command_line().parse_args()
+    asked.run(asked)

@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from adapters.postgres.audit_chain import PostgresAuditChain
 from adapters.postgres.backlog import Backlog, Held, Open, PostgresBacklog, Waiting
 from adapters.postgres.engine import UNANSWERED, Database
 from adapters.postgres.invariants import Measured, PostgresInvariants
 from adapters.postgres.totals import PostgresTotals
+from worker.audit_verdict import LogVerdict, looked_over
 from worker.settings import Settings
+from worker.telling import BROKEN, SOUND, age
 from workflows.domain.errors import InvalidConfiguration, StoreUnavailable
 from workflows.domain.lifecycle import State
-
-SOUND, BROKEN = 0, 1
-"""Exit codes. What is stuck breaks nothing."""
 
 WIDTH = 34
 """Columns for the name of a line."""
@@ -39,8 +39,6 @@ NOT_OURS = (
 
 WHAT_OTHERS_DID = {"hosted_calls_not_allowed": "a provider ran what it was not allowed to"}
 
-UNITS = ((24 * 3600, "d"), (3600, "h"), (60, "min"))
-
 
 @dataclass(frozen=True)
 class Audit:
@@ -49,6 +47,7 @@ class Audit:
     operations: int
     invariants: tuple[Measured, ...]
     backlog: Backlog
+    log: LogVerdict = field(default_factory=LogVerdict)
 
     @property
     def broken(self) -> tuple[Measured, ...]:
@@ -58,7 +57,8 @@ class Audit:
     @property
     def sentence(self) -> str:
         """The verdict; what others have done breaks it too, and is told apart from what we have."""
-        ours = ", ".join(f"{_words(each.name)} ({each.broken})" for each in self.broken if not each.elsewhere)
+        invariants = (f"{_words(each.name)} ({each.broken})" for each in self.broken if not each.elsewhere)
+        ours = ", ".join((*invariants, *self.log.faults))
         theirs = ", ".join(f"{WHAT_OTHERS_DID[each.name]} ({each.broken})" for each in self.broken if each.elsewhere)
         if ours:
             return f"verify: BROKEN: {ours}{f'; {theirs}' if theirs else ''}"
@@ -69,7 +69,7 @@ class Audit:
     @property
     def exit_code(self) -> int:
         """For whoever asked."""
-        return BROKEN if self.broken else SOUND
+        return BROKEN if self.broken or self.log.faults else SOUND
 
     def lines(self) -> Iterator[str]:
         """For a person; the verdict is the last one."""
@@ -85,16 +85,19 @@ class Audit:
         yield from _outbox(self.backlog)
         yield "Notices"
         yield from _notices(self.backlog)
+        yield "Audit log"
+        yield from _log(self.log)
         yield self.sentence
 
     def figures(self) -> dict[str, Any]:
         """For a program: the same as JSON values."""
         return {
             "verdict": self.sentence,
-            "sound": not self.broken,
+            "sound": self.exit_code == SOUND,
             "operations": self.operations,
             "invariants": [_figures(each) for each in self.invariants],
             "backlog": asdict(self.backlog),
+            "audit_log": self.log.figures(),
         }
 
 
@@ -113,7 +116,8 @@ async def _audited(settings: Settings) -> Audit:
         await database.require()
         invariants = await PostgresInvariants(database).all()
         backlog = await PostgresBacklog(database).read()
-        return Audit(await PostgresTotals(database).operations(), invariants, backlog)
+        log = await looked_over(PostgresAuditChain(database))
+        return Audit(await PostgresTotals(database).operations(), invariants, backlog, log)
     except StoreUnavailable:
         raise InvalidConfiguration(UNANSWERED) from None
     finally:
@@ -159,6 +163,12 @@ def _notices(backlog: Backlog) -> Iterator[str]:
         yield from (f"{'':10}{words}" for words in LOST)
 
 
+def _log(log: LogVerdict) -> Iterator[str]:
+    yield _line("chains", f"{len(log.chains)}, {log.length} lines")
+    yield from (f"{'BROKEN':>8}  {fault}" for fault in log.faults)
+    yield from log.waiting()
+
+
 def _held(message: Held) -> str:
     about = f"message {message.message_id}: {message.kind} of {message.operation_id}"
     return f"{'':10}{about}, {message.failure or 'no failure noted'}, for {age(message.seconds)}"
@@ -170,11 +180,6 @@ def _line(name: str, figures: str) -> str:
 
 def _waiting(waiting: Waiting) -> str:
     return f"{waiting.number}, the oldest for {age(waiting.oldest_seconds)}" if waiting.number else "0"
-
-
-def age(seconds: float) -> str:
-    """A duration in its largest whole unit, such as `3 d`; below a minute in seconds."""
-    return next((f"{int(seconds // size)} {unit}" for size, unit in UNITS if seconds >= size), f"{int(seconds)} s")
 
 
 def _words(name: str) -> str:

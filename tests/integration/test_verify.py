@@ -527,4 +527,4 @@ async def test_figures_for_a_program_are_given_of_nothing_else() -> None:
     command = [sys.executable, "-m", "worker", "--json"]
     ended = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.splitlines()[-1] == "python -m worker: error: --json belongs to verify"
+    assert ended.stderr.splitlines()[-1] == "python -m worker: error: unrecognized arguments: --json"

@@ -6,7 +6,8 @@ import pytest
 
 from adapters.postgres.backlog import OPEN_STATES, Backlog, Held, Open, Waiting
 from adapters.postgres.invariants import Measured, Spread
-from worker.audit import Audit, age
+from worker.audit import Audit
+from worker.telling import age
 from workflows.domain.lifecycle import State
 
 ONE_EACH = Measured("terminal_results_per_operation", 0, spread=Spread(1, 1), groups=1200)

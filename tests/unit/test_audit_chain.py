@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflows.domain.audit import BEGINNING, AuditLine, Break, ChainCheck, Checked, Fault, Head, chained, line_from
+from workflows.domain.audit import BEGINNING, AuditLine, Break, ChainCheck, Checked, Fault, Head, chained
 
 NOON = datetime(2026, 3, 2, 12, 0, 0, 250, tzinfo=UTC)
 
@@ -153,11 +153,6 @@ def test_a_part_holds_by_itself_and_says_where_it_begins() -> None:
     lines = chain(6)
     assert checked(lines[2:], whole=False) == Checked("tenant-a", 4, 3, Head(6, lines[-1].hash or ""))
     assert checked([*lines[2:3], *lines[4:]], whole=False).broken == Break(4, Fault.MISSING)
-
-
-def test_a_line_comes_back_from_its_json_as_it_was() -> None:
-    sealed = line(1).sealed(1, BEGINNING)
-    assert line_from(sealed.as_json()) == sealed
 
 
 def test_the_hash_does_not_depend_on_the_time_zone_in_which_the_time_is_read() -> None:

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
 
 from workflows.domain.intent import digest
 
@@ -24,6 +26,9 @@ class AuditLine:
     `detail` is a JSON object of codes, ids and numbers as the database writes it, kept as text so that every character
     counts. `place` and the hashes are None until the line is sealed.
     """
+
+    # Where one is read from outside, what it says is what is hashed: nothing more, and nothing converted.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     tenant: str
     event_id: int
@@ -51,11 +56,6 @@ class AuditLine:
     def as_json(self) -> dict[str, Any]:
         """The line as an object of strings and integers."""
         return {**asdict(self), "at": self.at.astimezone(UTC).isoformat(timespec="microseconds")}
-
-
-def line_from(value: Mapping[str, Any]) -> AuditLine:
-    """The line that `as_json` wrote; raises `KeyError`, `TypeError` or `ValueError` when it is something else."""
-    return AuditLine(**{**value, "at": datetime.fromisoformat(value["at"])})
 
 
 class Fault(StrEnum):
@@ -115,7 +115,7 @@ class ChainCheck:
     def take(self, line: AuditLine) -> None:
         """Look at the next line; after the first break nothing more is judged."""
         place = line.place or 0
-        expected = self._last or Head(place - 1, line.previous_hash or "")
+        expected = self._last or (Head() if place <= 1 else Head(place - 1, line.previous_hash or ""))
         if self._broken is None:
             self._broken = self._judged(line, expected)
         self._last = Head(place, line.hash or "")
