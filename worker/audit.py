@@ -27,8 +27,8 @@ POISON = (
 )
 
 LOST = (
-    "These are never delivered again. See what is wrong at the receiver, and tell by hand what somebody still waits",
-    "for; the operation's page has it.",
+    "These are not delivered again by themselves. See what is wrong at the receiver, then put them back with",
+    "python -m worker.relay --retell RECEIVER. What they tell stands on the operations' pages too.",
 )
 
 NOT_OURS = (

@@ -19,7 +19,8 @@ from adapters.postgres.notices import Notice, PostgresNotices
 from adapters.webhooks.receivers import Receiver
 from adapters.webhooks.sender import Event, Sender
 from worker.repeating import for_ever
-from worker.settings import RelaySettings
+from worker.settings import RelaySettings, read
+from workflows.domain.errors import InvalidConfiguration
 
 log = structlog.get_logger(__name__)
 
@@ -51,6 +52,25 @@ async def connected(settings: RelaySettings) -> AsyncIterator["Notices"]:
         yield Notices(PostgresNotices(database), sender, settings.public_url, settings.webhook_timeout_seconds)
     finally:
         await sender.close()
+        await database.close()
+
+
+async def retell(receiver: str) -> None:
+    """Put back what was given up for a receiver, and say how much; a relay delivers it.
+
+    Raises:
+        InvalidConfiguration: nobody of that name is told, or the database does not answer.
+    """
+    settings = read(RelaySettings)
+    known = [each.name for each in settings.webhook_urls]
+    if receiver not in known:
+        raise InvalidConfiguration(f"No receiver of that name is told; told are: {', '.join(known) or 'none'}.")
+    dsn = settings.postgres_dsn.get_secret_value()
+    database = Database(dsn, application_name="onceward-relay-notices", pool_size=1)
+    try:
+        await database.require()
+        print(f"Put back: {await PostgresNotices(database).retell(receiver)}.")
+    finally:
         await database.close()
 
 

@@ -4,6 +4,7 @@ Beside that it starts again what nobody carries any more, seals the audit log, a
 """
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import structlog
@@ -115,5 +116,8 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    usage.parser("worker.relay", __doc__, RelaySettings).parse_args()
-    process.run(main)
+    parser = usage.parser("worker.relay", __doc__, RelaySettings)
+    again = "put back the notices that were given up for a receiver, and end"
+    parser.add_argument("--retell", metavar="RECEIVER", help=again)
+    receiver = parser.parse_args().retell
+    process.run(main if receiver is None else partial(notices.retell, receiver))

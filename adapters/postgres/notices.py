@@ -20,7 +20,7 @@ JITTER = 0.2
 """A pause may be that much longer, by chance: what failed together must not all come again together."""
 
 GIVEN_UP_AFTER = timedelta(days=3)
-"""The longest that a notice waits, whatever its receiver asks for, even if no relay knows that one any more."""
+"""How long a notice may be due without being taken by a relay: none knows its receiver any more."""
 
 Addressed = Callable[[str], Sequence[str]]
 """The names of the receivers that want to be told of an event of that name."""
@@ -71,6 +71,8 @@ class PostgresNotices:
         due = (
             select(notices.c.message_id, notices.c.receiver)
             .where(notices.c.receiver == receiver, *_OPEN, notices.c.due_at <= NOW)
+            # What ends every relay that delivers it is left to be given up.
+            .where(notices.c.attempts <= len(PAUSES_SECONDS))
             .order_by(notices.c.due_at)
             .limit(number)
             .with_for_update(skip_locked=True)
@@ -104,13 +106,21 @@ class PostgresNotices:
         await self._conclude(notice, failure=failure, set_aside_at=NOW)
 
     async def give_up(self) -> int:
-        """Set aside what has waited too long, whoever it is for; returns how many."""
+        """Set aside what no relay has taken for too long, whoever it is for; returns how many."""
         statement = (
             update(notices)
-            .where(*_OPEN, notices.c.created_at < NOW - GIVEN_UP_AFTER, notices.c.due_at <= NOW)
+            .where(*_OPEN, notices.c.due_at < NOW - GIVEN_UP_AFTER)
             .values(set_aside_at=NOW, failure=func.coalesce(notices.c.failure, "never tried"))
             .returning(notices.c.message_id)
         )
+        async with self._database.transaction() as connection:
+            return len(list(await connection.execute(statement)))
+
+    async def retell(self, receiver: str) -> int:
+        """Put back what was set aside for a receiver, as if it were new; returns how many."""
+        given_up = (notices.c.receiver == receiver, notices.c.set_aside_at.is_not(None))
+        as_new = {"set_aside_at": None, "failure": None, "attempts": 0, "due_at": NOW}
+        statement = update(notices).where(*given_up).values(as_new).returning(notices.c.message_id)
         async with self._database.transaction() as connection:
             return len(list(await connection.execute(statement)))
 

@@ -304,12 +304,42 @@ async def taken_once(bridge: Bridge) -> Notice:
 async def test_what_waits_for_a_receiver_that_no_relay_knows_is_given_up_after_days(bridge: Bridge) -> None:
     operation_id, _ = await question(bridge)
     await bridge.drain()
+    await bridge.change(due_at=NOW - timedelta(days=3) + timedelta(minutes=1))
     await bridge.notices.give_up()
     assert (await bridge.row(operation_id)).set_aside_at is None
-    await bridge.change(created_at=NOW - timedelta(days=3, minutes=1))
+    await bridge.change(due_at=NOW - timedelta(days=3, minutes=1))
     await bridge.notices.give_up()
     row = await bridge.row(operation_id)
     assert (row.failure, row.set_aside_at is None) == ("never tried", False)
+
+
+async def test_what_was_given_up_is_told_after_all_when_somebody_says_so(bridge: Bridge) -> None:
+    operation_id, _ = await question(bridge)
+    bridge.chat.answer = status(410)
+    await bridge.drain()
+    await bridge.tell()
+    bridge.chat.answer = status(204)
+    assert await bridge.store.retell(bridge.names[1]) == 0
+    assert await bridge.store.retell(bridge.names[0]) == 1
+    assert await bridge.store.retell(bridge.names[0]) == 0
+    await bridge.notices.give_up()
+    await bridge.tell()
+    first, second = bridge.chat.of(operation_id)
+    assert first.event_id == second.event_id
+    assert len(bridge.mail.heard) == 1, "whoever has taken it is not told again"
+
+
+async def test_what_ends_every_relay_that_delivers_it_is_not_taken_for_ever(bridge: Bridge) -> None:
+    operation_id, _ = await question(bridge)
+    await bridge.drain()
+    takes = 0
+    while await bridge.store.take(bridge.names[0], AT_ONCE, LEASE_SECONDS):
+        takes += 1
+        await bridge.make_due()
+    assert takes == len(PAUSES_SECONDS) + 1
+    await bridge.change(due_at=NOW - timedelta(days=3, minutes=1))
+    await bridge.notices.give_up()
+    assert (await bridge.row(operation_id)).set_aside_at is not None
 
 
 async def test_an_address_may_change_under_a_name_and_what_waits_goes_to_the_new_one(bridge: Bridge) -> None:

@@ -187,3 +187,14 @@ async def test_the_address_in_the_banner_describes_the_api(onceward: Onceward) -
     async with httpx2.AsyncClient(base_url=onceward.stack.links.door) as anybody:
         described = (await anybody.get("/openapi.json")).json()
     assert "/v1/turns" in described["paths"]
+
+
+async def test_the_relay_refuses_receivers_that_are_not_fit(onceward: Onceward, tmp_path: Path) -> None:
+    said = await started(onceward, "worker.relay", "relay", tmp_path / "ready", WEBHOOK_URLS="http://chat.test/hunter2")
+    assert "ONCEWARD_WEBHOOK_URLS (expected who is told: " in said
+
+
+def test_nobody_is_told_again_who_is_not_told() -> None:
+    settings = {"ONCEWARD_POSTGRES_DSN": ABSENT, "ONCEWARD_TEMPORAL_ADDRESS": NOBODY}
+    ended = run("worker.relay", "--retell", "chat", environment=settings)
+    assert (ended.returncode, ended.stderr) == (2, "No receiver of that name is told; told are: none.\n")
