@@ -18,14 +18,16 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from adapters.envelopes import SURFACES
+from adapters.envelopes.envelope import Search
+from adapters.http import doors, office
 from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.back_office.session_store import SessionRules
-from adapters.http.doors import Doors, TurnBody
+from adapters.http.doors import Doors
 from adapters.http.headers import Headers
 from adapters.http.identity import BearerIdentity, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.limits import FailedCredentials, Limiter
-from adapters.http.office import BODIES, BackOfficeApi
+from adapters.http.office import BackOfficeApi
 from adapters.http.openapi import describe
 from adapters.http.people import PersonIdentity
 from adapters.http.problems import answer_with_problems
@@ -100,7 +102,7 @@ def application(
     limits = settings.limits()
     person = PersonIdentity(verifier, settings.back_office_audience, limits.words)
     app.include_router(BackOfficeApi(store, person).router())
-    describe(app, [TurnBody, *BODIES])
+    describe(app, [*doors.DESCRIBED, *office.DESCRIBED], {"surface": sorted(SURFACES), "search": sorted(Search)})
     sessions = PostgresSessions(database, _session_rules(settings))
     pages = _back_office(settings)
     mount(app, store=store, sessions=sessions, verifier=verifier, issuer=issuer, settings=pages, limits=limits)

@@ -8,7 +8,9 @@ from pydantic_core import PydanticCustomError
 
 from adapters import strict_json
 from adapters.http.bodies import OPERATION_ID, entries, read_body
+from adapters.http.door_answers import CancelAnswer, StandingAnswer, ToolsAnswer, TurnAnswer
 from adapters.http.identity import BearerIdentity, caller_of
+from adapters.http.openapi import body_of, documented
 from adapters.http.problems import Problem
 from adapters.intake.answers import told_of
 from adapters.intake.cancels import Cancels
@@ -28,11 +30,18 @@ LONGEST_WAIT = 60.0
 CANCEL_WAIT = 5.0
 """Seconds that a wish to cancel is given to take effect before the caller is answered."""
 
+_CALL: dict[str, Any] = {"type": "tool_use", "id": "call_1", "name": "get_order", "input": {"order_id": "O-17"}}
+_EXAMPLE: dict[str, Any] = {
+    "surface": "anthropic-messages",
+    "response": {"id": "msg_1", "role": "assistant", "stop_reason": "tool_use", "content": [_CALL]},
+    "wait_seconds": 10,
+}
+
 
 class TurnBody(BaseModel):
     """The request body of `POST /v1/turns`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [_EXAMPLE]})
 
     surface: str = Field(description="The provider API that the response came from.", examples=["anthropic-messages"])
     response: Any = Field(None, description="The provider's response, unchanged.")
@@ -62,6 +71,10 @@ class TurnBody(BaseModel):
         return self
 
 
+DESCRIBED = (TurnBody, TurnAnswer, StandingAnswer, CancelAnswer, ToolsAnswer)
+"""What the routes take and answer."""
+
+
 class Doors:
     """The routes of the agents' door."""
 
@@ -80,10 +93,12 @@ class Doors:
     def router(self) -> APIRouter:
         """The routes, for the application to include."""
         router = APIRouter(prefix="/v1", dependencies=[Depends(self._caller)], tags=["agents"])
-        router.add_api_route("/turns", self.take_turn, methods=["POST"], openapi_extra=_body_schema())
-        router.add_api_route("/operations/{operation_id}", self.operation, methods=["GET"])
-        router.add_api_route("/operations/{operation_id}/cancel", self.cancel, methods=["POST"])
-        router.add_api_route("/tools", self.tools, methods=["GET"])
+        one = "/operations/{operation_id}"
+        taken, body = documented(TurnAnswer, 400, 413), body_of(TurnBody)
+        router.add_api_route("/turns", self.take_turn, methods=["POST"], responses=taken, openapi_extra=body)
+        router.add_api_route(one, self.operation, methods=["GET"], responses=documented(StandingAnswer, 404))
+        router.add_api_route(f"{one}/cancel", self.cancel, methods=["POST"], responses=documented(CancelAnswer, 404))
+        router.add_api_route("/tools", self.tools, methods=["GET"], responses=documented(ToolsAnswer))
         return router
 
     async def take_turn(self, request: Request) -> Response:
@@ -140,7 +155,7 @@ class Doors:
         surface: Annotated[str, Query(description="The provider API whose form is wanted, such as openai-responses.")],
         search: Annotated[str, Query(description="Who finds what is deferred: `ours`, or the `provider`.")] = "ours",
         query: Annotated[str, Query(description="What the user wants, in their words: only the few that fit.")] = "",
-        limit: Annotated[int, Query(description="How many tools `query` finds at most, 1 to 10.")] = 5,
+        limit: Annotated[int, Query(description="How many tools `query` finds at most, 1 to 10.", examples=[5])] = 5,
         conversation: Annotated[str, Query(description="Where the tools that `query` finds may be called.")] = "",
     ) -> Response:
         """The tools that may be offered to the model for this caller, in a surface's own form.
@@ -189,8 +204,3 @@ def _problem(refused: ResponseRefused) -> Problem:
 
 def _json(value: Any) -> Response:
     return Response(strict_json.dump(value), media_type="application/json")
-
-
-def _body_schema() -> dict[str, Any]:
-    schema = TurnBody.model_json_schema()
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

@@ -28,6 +28,9 @@ ROUTING = {
 }
 """What the framework's own refusals are called here, by status."""
 
+CODES = ("invalid_json", "invalid_request", "body_too_large", "http_error", *(code for code, _ in ROUTING.values()))
+"""What is said of requests as such; all other codes of problems are the catalogue's or those of identities."""
+
 
 class Problem(Exception):
     """An answer that is a refusal. `extra` members stand beside the standard ones."""

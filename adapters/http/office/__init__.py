@@ -9,14 +9,28 @@ they are: whoever shows them makes them inert.
 from fastapi import APIRouter, Depends
 
 from adapters.http.back_office.ports import BackOfficeStore
+from adapters.http.office.answers import ApprovalAnswer, DecisionAnswer, OperationAnswer
 from adapters.http.office.approvals import ApprovalRoutes, DecisionBody
+from adapters.http.office.lists import ApprovalListAnswer, OperationListAnswer, StuckAnswer
 from adapters.http.office.operations import OperationRoutes, ResolutionBody
+from adapters.http.office.refusals import DecisionConflict, ResolutionConflict
 from adapters.http.people import PersonIdentity
 
-__all__ = ["BODIES", "BackOfficeApi"]
+__all__ = ["DESCRIBED", "BackOfficeApi"]
 
-BODIES = (DecisionBody, ResolutionBody)
-"""What its routes take."""
+DESCRIBED = (
+    ApprovalListAnswer,
+    ApprovalAnswer,
+    DecisionBody,
+    DecisionAnswer,
+    DecisionConflict,
+    OperationListAnswer,
+    OperationAnswer,
+    ResolutionBody,
+    ResolutionConflict,
+    StuckAnswer,
+)
+"""What its routes take and answer."""
 
 
 class BackOfficeApi:

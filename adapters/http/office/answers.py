@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from adapters.http.back_office.ports import ApprovalSheet, OperationSheet, Vote
+from adapters.http.office.examples import ASKED, OPERATION, VOTE, example
 from adapters.http.office.values import Answer, MoneyAnswer, OperationLineAnswer, ResourceAnswer
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
 from workflows.domain.gate import Layer
@@ -70,6 +71,8 @@ class ViewerAnswer(BaseModel):
 class ApprovalAnswer(Answer):
     """One question to the approvers, in full. `revision` and `intent_hash` are what a decision has to name."""
 
+    model_config = Answer.model_config | example(ASKED)
+
     approval_id: str
     operation_id: str
     revision: int
@@ -101,6 +104,8 @@ class ApprovalAnswer(Answer):
 
 class DecisionAnswer(BaseModel):
     """A decision that counted."""
+
+    model_config = example({"decision": VOTE, "state": "granted", "approvals": 1, "quorum": 1, "repeated": False})
 
     decision: VoteAnswer
     state: ApprovalState = Field(description="Where the approval stands: pending while more people have to approve.")
@@ -159,6 +164,8 @@ class WordAnswer(Answer):
 
 class OperationAnswer(OperationLineAnswer):
     """One operation in full. `generation` is what a resolution has to name; of a batch, that of the item."""
+
+    model_config = Answer.model_config | example(OPERATION)
 
     tool_version: str
     policy_version: str

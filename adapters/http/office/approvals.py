@@ -9,8 +9,9 @@ from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
 from adapters.http.bodies import OPERATION_ID, read_body
 from adapters.http.identity import caller_of
 from adapters.http.office.answers import ApprovalAnswer, DecisionAnswer, VoteAnswer
+from adapters.http.office.examples import HASH, example
 from adapters.http.office.lists import ApprovalListAnswer, PendingFilter
-from adapters.http.office.refusals import decision_refused, refused
+from adapters.http.office.refusals import DecisionConflict, decision_refused, refused
 from adapters.http.office.writing import answer
 from adapters.http.openapi import body_of, documented
 from adapters.http.people import person_of
@@ -28,7 +29,9 @@ MOST_REVISIONS = 2**31 - 1
 class DecisionBody(BaseModel):
     """The request body of `POST /v1/approvals/{approval_id}/decision`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True) | example(
+        {"choice": "approve", "reason": "Seen the parcel.", "revision": 1, "intent_hash": HASH}
+    )
 
     choice: Literal["approve", "deny"] = Field(description="This person's word.")
     reason: str = Field("", max_length=2000, description="Needed to deny.")
@@ -51,7 +54,7 @@ class ApprovalRoutes:
             f"{one}/decision",
             self.decide,
             methods=["POST"],
-            responses=documented(DecisionAnswer, 400, 404, 409, 413),
+            responses=documented(DecisionAnswer, 400, 404, 409, 413, conflict=DecisionConflict),
             openapi_extra=body_of(DecisionBody),
         )
 

@@ -16,6 +16,7 @@ from adapters.http.back_office.lists import (
     StuckLine,
     StuckWork,
 )
+from adapters.http.office.examples import APPROVAL_LINE, LINE, STUCK, example
 from adapters.http.office.values import Answer, MoneyAnswer, OperationLineAnswer, ResourceAnswer
 from workflows.domain.lifecycle import State
 
@@ -105,6 +106,8 @@ class ApprovalLineAnswer(Answer):
 class ApprovalListAnswer(Answer):
     """Questions that wait, the nearest deadline first."""
 
+    model_config = Answer.model_config | example({"approvals": [APPROVAL_LINE], "total": 1, "following": ""})
+
     approvals: list[ApprovalLineAnswer]
     total: int = Field(description="How many there are on all pages.")
     following: str = Field(description="The cursor of the next page; empty: there is none.")
@@ -118,6 +121,8 @@ class ApprovalListAnswer(Answer):
 
 class OperationListAnswer(Answer):
     """Operations, the newest first."""
+
+    model_config = Answer.model_config | example({"operations": [LINE], "following": ""})
 
     operations: list[OperationLineAnswer]
     following: str = Field(description="The cursor of the next page; empty: there is none.")
@@ -180,6 +185,8 @@ class HeldMessagesAnswer(Answer):
 
 class StuckAnswer(Answer):
     """What does not go on by itself, or not as it should. `messages` is null for whoever is no operator."""
+
+    model_config = Answer.model_config | example(STUCK)
 
     total: int
     groups: list[StuckGroupAnswer]

@@ -9,8 +9,9 @@ from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.bodies import OPERATION_ID, read_body
 from adapters.http.identity import caller_of
 from adapters.http.office.answers import OperationAnswer
+from adapters.http.office.examples import example
 from adapters.http.office.lists import OperationFilter, OperationListAnswer, StuckAnswer
-from adapters.http.office.refusals import refused, resolution_refused
+from adapters.http.office.refusals import ResolutionConflict, refused, resolution_refused
 from adapters.http.office.writing import answer
 from adapters.http.openapi import body_of, documented
 from adapters.http.people import person_of
@@ -27,7 +28,9 @@ MOST_GENERATIONS = 2**31 - 1
 class ResolutionBody(BaseModel):
     """The request body of `POST /v1/operations/{operation_id}/resolution`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True) | example(
+        {"finding": "happened", "evidence": "The provider's own console.", "reference": "rf-204", "generation": 1}
+    )
 
     finding: Literal["happened", "did_not_happen", "abandoned"] = Field(description="What has been found out.")
     evidence: str = Field(max_length=4000, description="Where you looked and what you saw.")
@@ -55,7 +58,7 @@ class OperationRoutes:
             self.resolve,
             methods=["POST"],
             status_code=204,
-            responses=documented(None, 400, 404, 409, 413),
+            responses=documented(None, 400, 404, 409, 413, conflict=ResolutionConflict),
             openapi_extra=body_of(ResolutionBody),
         )
 

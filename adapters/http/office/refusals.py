@@ -3,7 +3,9 @@
 from typing import Any
 
 from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
-from adapters.http.office.answers import ApprovalAnswer, OperationAnswer, vote_answer
+from adapters.http.office.answers import ApprovalAnswer, OperationAnswer, VoteAnswer, vote_answer
+from adapters.http.office.examples import ASKED, OPERATION, VOTE, example, told
+from adapters.http.openapi import CONFLICT, ProblemDocument
 from adapters.http.problems import Problem
 from workflows.domain.approval import ApprovalState
 from workflows.domain.errors import ERRORS
@@ -19,7 +21,41 @@ STATUSES = {
 }
 """HTTP status by code; every other refusal is a conflict with what is stored."""
 
-CONFLICT = 409
+
+class DecisionConflict(ProblemDocument):
+    """A decision that did not count, with the approval as it is now and the vote that stands, if there is one."""
+
+    model_config = example(
+        told(
+            "approval_already_decided",
+            409,
+            ERRORS["approval_already_decided"].meaning,
+            kind="refused",
+            next_action="do_not_retry",
+            approval={**ASKED, "state": "granted", "votes": [VOTE]},
+            decision=VOTE,
+        )
+    )
+
+    approval: ApprovalAnswer
+    decision: VoteAnswer | None
+
+
+class ResolutionConflict(ProblemDocument):
+    """An operator's word that did not count, with the operation as it is now."""
+
+    model_config = example(
+        told(
+            "resolution_stale",
+            409,
+            ERRORS["resolution_stale"].meaning,
+            kind="refused",
+            next_action="do_not_retry",
+            operation={**OPERATION, "generation": 2},
+        )
+    )
+
+    operation: OperationAnswer
 
 
 def refused(code: str, status: int, **extra: Any) -> Problem:
