@@ -24,7 +24,7 @@ ABOUT = (
 
 CONFLICT = 409
 
-ALWAYS = (401, 403, 422, 500, 503)
+ALWAYS = (401, 403, 422, 429, 500, 503)
 """Statuses of refusals that any route can answer."""
 
 REFUSALS = {
@@ -35,6 +35,7 @@ REFUSALS = {
     409: "What is stored has moved on; the problem says where to.",
     413: "The body is too large.",
     422: "The request does not have the expected shape, or what it says cannot be taken.",
+    429: "This caller comes too often; `Retry-After` says when the next request may come.",
     500: "A surprise.",
     503: "A service or the store that is needed does not answer; the same request may be sent again.",
 }

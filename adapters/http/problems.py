@@ -28,7 +28,14 @@ ROUTING = {
 }
 """What the framework's own refusals are called here, by status."""
 
-CODES = ("invalid_json", "invalid_request", "body_too_large", "http_error", *(code for code, _ in ROUTING.values()))
+CODES = (
+    "invalid_json",
+    "invalid_request",
+    "body_too_large",
+    "too_many_requests",
+    "http_error",
+    *(code for code, _ in ROUTING.values()),
+)
 """What is said of requests as such; all other codes of problems are the catalogue's or those of identities."""
 
 

@@ -7,7 +7,9 @@ import httpx2
 import pytest
 
 from tests.faults.refunds import Refund
+from tests.support.described import require_described
 from tests.support.onceward import Onceward
+from tests.support.responses import response_with
 from worker.dev.layout import BACK_OFFICE_AUDIENCE
 
 Json = dict[str, Any]
@@ -32,7 +34,9 @@ class Desk:
     async def decide(self, question: Json, choice: str = "approve", reason: str = "") -> httpx2.Response:
         shown = {name: question[name] for name in ("revision", "intent_hash")}
         body = {"choice": choice, "reason": reason, **shown}
-        path = f"/v1/approvals/{question['approval_id']}/decision"
+        return await self.post(f"/v1/approvals/{question['approval_id']}/decision", body)
+
+    async def post(self, path: str, body: Json) -> httpx2.Response:
         return await self._door.post(path, json=body, headers=self._headers)
 
 
@@ -122,3 +126,40 @@ async def test_messages_that_were_set_aside_are_shown_to_operators_only(onceward
     approver = await Desk(onceward).get("/v1/stuck")
     assert (operator.status_code, approver.status_code) == (200, 200)
     assert (operator.json()["messages"] is None, approver.json()["messages"]) == (False, None)
+
+
+async def test_what_really_happens_is_answered_as_it_is_described(onceward: Onceward) -> None:
+    refund, desk, other = await asked(onceward), Desk(onceward), Desk(onceward, "approver-2")
+    operator = Desk(onceward, "operator-1", roles=["operator"])
+    one, agent = f"/v1/operations/{refund.operation_id}", {"Authorization": f"Bearer {onceward.token()}"}
+    turn = {
+        "surface": "anthropic-messages",
+        "response": response_with("anthropic-messages", refund.asked, response_id=refund.request_id),
+    }
+    question = await desk.question(refund.operation_id)
+    approval = f"/v1/approvals/{question['approval_id']}"
+    word = {"finding": "abandoned", "evidence": "Nobody knows.", "generation": 1}
+    described = [
+        ("/v1/turns", 200, await onceward.post(turn)),
+        ("/v1/tools", 200, await onceward.door.get("/v1/tools?surface=openai-chat", headers=agent)),
+        ("/v1/approvals", 200, await desk.get("/v1/approvals")),
+        ("/v1/approvals/{approval_id}", 200, await desk.get(approval)),
+        ("/v1/approvals/{approval_id}/decision", 409, await desk.decide(question | {"revision": 9})),
+        ("/v1/approvals/{approval_id}/decision", 422, await desk.decide(question, "deny")),
+        ("/v1/approvals/{approval_id}/decision", 200, await desk.decide(question)),
+        ("/v1/approvals/{approval_id}/decision", 409, await other.decide(question)),
+        ("/v1/approvals/{approval_id}/decision", 401, await Desk(onceward, audience="onceward").decide(question)),
+    ]
+    await onceward.until(refund.operation_id, "succeeded")
+    described += [
+        ("/v1/turns", 200, await onceward.post(turn)),
+        ("/v1/operations/{operation_id}", 200, await onceward.operation(refund.operation_id)),
+        ("/v1/operations/{operation_id}/cancel", 200, await onceward.door.post(f"{one}/cancel", headers=agent)),
+        ("/v1/operations", 200, await desk.get("/v1/operations")),
+        ("/v1/operations/{operation_id}/sheet", 200, await desk.get(f"{one}/sheet")),
+        ("/v1/operations/{operation_id}/resolution", 409, await operator.post(f"{one}/resolution", word)),
+        ("/v1/operations/{operation_id}/resolution", 403, await desk.post(f"{one}/resolution", word)),
+        ("/v1/stuck", 200, await operator.get("/v1/stuck")),
+    ]
+    for path, status, answer in described:
+        assert require_described(answer, path).status_code == status

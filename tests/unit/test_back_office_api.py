@@ -312,7 +312,7 @@ async def test_who_is_not_let_in_is_not_told_what_is_wrong_with_the_rest(house: 
 async def test_a_sheet_shows_what_a_decision_rests_on(house: House) -> None:
     answer = await house.get(SHEET)
     sheet = answer.json()
-    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+    assert answer.status_code == 200
     assert (sheet["revision"], sheet["intent_hash"], sheet["state"]) == (1, HASH, "pending")
     assert sheet["impact"]["money"] == {"minor_units": 12000, "currency": "KRW"}
     assert sheet["impact"]["facts"][0] == {"label": "Paid", "value": "₩50,000", "money": None}

@@ -5,5 +5,5 @@ from pydantic import BaseModel
 
 
 def answer(value: BaseModel) -> Response:
-    """What it says, for this caller and this moment alone."""
-    return Response(value.model_dump_json(), media_type="application/json", headers={"Cache-Control": "no-store"})
+    """What it says, as JSON."""
+    return Response(value.model_dump_json(), media_type="application/json")
