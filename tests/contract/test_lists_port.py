@@ -224,7 +224,7 @@ async def test_nothing_is_stuck_in_an_office_where_everything_moves(office: Offi
     await office.ask()
     work = await office.store.stuck(operator(office))
     assert [each.why for each in work.groups] == list(Stuck)
-    assert work.total == 0
+    assert (work.total, await office.store.stuck_number(operator(office))) == (0, 0)
     assert work.messages is not None
     assert work.messages.lines == ()
 
@@ -281,6 +281,15 @@ async def test_of_many_the_oldest_are_shown_and_all_are_counted(office: Office) 
     assert (len(found.lines), found.total) == (PAGE, PAGE + 3)
     assert found.lines[0].line.operation_id == oldest
     assert found.sums == (Money((PAGE + 3) * AMOUNT.minor_units, AMOUNT.currency),)
+
+
+async def test_everything_that_is_stuck_is_counted_as_far_as_the_viewer_sees_it(office: Office) -> None:
+    for state in (State.MANUAL_REVIEW, State.UNCONFIRMED, State.PROPOSED):
+        await office.set_aside(await office.stand(state, seconds=2 * HOUR_SECONDS))
+    await office.pass_time(await office.ask(days=3), 3 * DAY_SECONDS + 60)
+    for who, number in ((person(office), 4), (operator(office), 7)):
+        assert (await office.store.stuck(who)).total == number
+        assert await office.store.stuck_number(who) == number
 
 
 async def test_another_tenant_has_nothing_stuck_of_ours(office: Office) -> None:

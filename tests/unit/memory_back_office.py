@@ -127,6 +127,9 @@ class MemoryBackOffice:
         operator = OPERATOR_ROLE in viewer.roles and not viewer.agent
         return StuckWork(tuple(groups), self._messages(viewer) if operator else None)
 
+    async def stuck_number(self, viewer: Principal) -> int:
+        return (await self.stuck(viewer)).total
+
     async def requeue(self, viewer: Principal, message_id: int) -> None:
         requester, message = self.held.get(message_id, ("", None))
         sheet = None if message is None else await self.operation(viewer, message.operation_id)

@@ -340,11 +340,6 @@ async def test_the_list_is_narrowed_to_a_state_and_paged(house: House, approver:
     assert not names[0] & names[1]
 
 
-async def test_an_unknown_filter_is_absent(approver: Browser) -> None:
-    assert (await approver.get("/back-office/operations?state=odd")).status_code == 404
-    assert (await approver.get("/back-office/operations?after=%00")).status_code == 404
-
-
 # ── deciding ──
 
 

@@ -24,6 +24,7 @@ from starlette.types import ASGIApp
 from adapters.http.back_office.approvals import ApprovalPages
 from adapters.http.back_office.code_flow import CodeFlow
 from adapters.http.back_office.cookies import SignedCookie
+from adapters.http.back_office.inbox import InboxPages
 from adapters.http.back_office.language_choice import LanguageChoice
 from adapters.http.back_office.languages import N_
 from adapters.http.back_office.operations import OperationPages
@@ -31,11 +32,13 @@ from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.resolutions import ResolutionPages
+from adapters.http.back_office.search import SearchPages
 from adapters.http.back_office.security import SecurityHeaders
 from adapters.http.back_office.session import Clock, Recognition, RenewalNeeded, Sessions, SignInNeeded
 from adapters.http.back_office.session_store import SessionStore
 from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
 from adapters.http.back_office.sign_in import ATTEMPT_LIFETIME, SignIn
+from adapters.http.back_office.stuck import StuckPages
 from adapters.http.back_office.throttle import Throttle
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerUnavailable
@@ -88,6 +91,8 @@ def back_office(
     operations = OperationPages(store, pages, sessions, settings)
     resolutions = ResolutionPages(store, operations, sessions, settings.origin)
     routes = [
+        *_list_routes(InboxPages(store, pages, sessions), SearchPages(store, pages, sessions)),
+        *_stuck_routes(StuckPages(store, pages, sessions, settings.origin)),
         *_approval_routes(ApprovalPages(store, pages, sessions, settings.origin, clock)),
         *_operation_routes(operations),
         Route("/operations/{id}/resolution", resolutions.resolve, methods=["POST"]),
@@ -108,9 +113,19 @@ def back_office(
     return SecurityHeaders(app, settings.secure)
 
 
+def _list_routes(inbox: InboxPages, search: SearchPages) -> list[Route]:
+    return [Route("/", inbox.index), Route("/operations", search.index)]
+
+
+def _stuck_routes(stuck: StuckPages) -> list[Route]:
+    return [
+        Route("/stuck", stuck.index),
+        Route("/stuck/messages/{id}/requeue", stuck.requeue, methods=["POST"]),
+    ]
+
+
 def _approval_routes(approvals: ApprovalPages) -> list[Route]:
     return [
-        Route("/", approvals.inbox),
         Route("/approvals/{id}", approvals.show),
         Route("/approvals/{id}/decision", approvals.decide, methods=["POST"]),
     ]
@@ -118,7 +133,6 @@ def _approval_routes(approvals: ApprovalPages) -> list[Route]:
 
 def _operation_routes(operations: OperationPages) -> list[Route]:
     return [
-        Route("/operations", operations.index),
         Route("/operations/{id}", operations.show),
         Route("/operations/{id}/approval", operations.approval),
     ]

@@ -1,4 +1,4 @@
-"""The inbox, one approval, and the one form that decides."""
+"""One approval, and the one form that decides."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,6 @@ from starlette.responses import Response
 from adapters.http.back_office import notices
 from adapters.http.back_office.forms import trusted_form
 from adapters.http.back_office.languages import Language, language_of
-from adapters.http.back_office.lists import PendingQuery
 from adapters.http.back_office.notices import Notice
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
@@ -22,8 +21,6 @@ from workflows.domain.errors import DecisionRefused
 
 LONGEST_REASON = 2000
 """Characters."""
-
-CURSOR = re.compile(r"[A-Za-z0-9_.:+=-]{0,256}")
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
@@ -55,17 +52,11 @@ class Ballot:
 
 
 class ApprovalPages:
-    """Routes about approvals."""
+    """Routes about one approval."""
 
     def __init__(self, store: BackOfficeStore, pages: Pages, sessions: Sessions, origin: str, clock: Clock) -> None:
         self._store, self._pages, self._sessions = store, pages, sessions
         self._origin, self._clock = origin, clock
-
-    async def inbox(self, request: Request) -> Response:
-        """All that waits for a decision."""
-        session = self._sessions.require(request)
-        found = await self._store.pending(session.viewer, PendingQuery(after=cursor(request)))
-        return self._pages.answer(request, "inbox.html", session, found=found)
 
     async def show(self, request: Request) -> Response:
         """One approval."""
@@ -135,18 +126,6 @@ def identifier(request: Request) -> str:
     """
     value: str = request.path_params["id"]
     if not IDENTIFIER.fullmatch(value):
-        raise PageRefused.absent()
-    return value
-
-
-def cursor(request: Request) -> str:
-    """Where the page of a list begins, empty for the first.
-
-    Raises:
-        PageRefused: it cannot be one of ours.
-    """
-    value = request.query_params.get("after", "")
-    if not CURSOR.fullmatch(value):
         raise PageRefused.absent()
     return value
 

@@ -1,13 +1,12 @@
-"""The list of operations and one operation with all that is known about it."""
+"""One operation with all that is known about it."""
 
 from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from adapters.http.back_office.approvals import cursor, identifier
+from adapters.http.back_office.approvals import identifier
 from adapters.http.back_office.languages import N_
-from adapters.http.back_office.lists import OperationQuery
 from adapters.http.back_office.notices import Notice
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.ports import BackOfficeStore, OperationSheet
@@ -16,18 +15,6 @@ from adapters.http.back_office.session import Session, Sessions
 from adapters.http.back_office.settings import PREFIX, BackOfficeSettings
 from workflows.domain.lifecycle import State
 from workflows.domain.resolution import Finding, refusal_of_operator
-
-FILTERS = (
-    State.MANUAL_REVIEW,
-    State.UNCONFIRMED,
-    State.AWAITING_APPROVAL,
-    State.STARTED,
-    State.SUCCEEDED,
-    State.FAILED_TERMINAL,
-    State.FAILED_RETRYABLE,
-)
-"""States that the list can be narrowed to, the most pressing first."""
-
 
 FINDINGS = {
     Finding.HAPPENED: N_("It happened"),
@@ -45,19 +32,10 @@ MOST_ITEMS = 200
 
 
 class OperationPages:
-    """Routes about operations. They only read."""
+    """Routes about one operation. They only read."""
 
     def __init__(self, store: BackOfficeStore, pages: Pages, sessions: Sessions, settings: BackOfficeSettings) -> None:
         self._store, self._pages, self._sessions, self._settings = store, pages, sessions, settings
-
-    async def index(self, request: Request) -> Response:
-        """The newest operations, in one state or in all."""
-        session = self._sessions.require(request)
-        state, after = _state(request), cursor(request)
-        found = await self._store.operations(session.viewer, OperationQuery(state=state, after=after))
-        return self._pages.answer(
-            request, "operations.html", session, found=found, state=state, after=after, filters=FILTERS
-        )
 
     async def show(self, request: Request) -> Response:
         """One operation."""
@@ -108,11 +86,3 @@ class OperationPages:
         if sheet is None:
             raise PageRefused.absent()
         return sheet
-
-
-def _state(request: Request) -> State | None:
-    value = request.query_params.get("state", "")
-    try:
-        return State(value) if value else None
-    except ValueError as error:
-        raise PageRefused.absent() from error

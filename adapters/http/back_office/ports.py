@@ -217,6 +217,10 @@ class BackOfficeStore(Protocol):
         """What of the viewer's tenant does not go on; messages that were set aside are shown to operators only."""
         ...
 
+    async def stuck_number(self, viewer: Principal) -> int:
+        """How much that is, for the link that leads there."""
+        ...
+
     async def requeue(self, viewer: Principal, message_id: int) -> None:
         """Have a message that was set aside delivered after all, as if it were new; the operation's timeline tells.
 

@@ -70,6 +70,11 @@ class PostgresBackOffice:
         async with self._database.transaction() as connection:
             return await stuck.work(connection, viewer, self._titles)
 
+    async def stuck_number(self, viewer: Principal) -> int:
+        """How much does not go on."""
+        async with self._database.transaction() as connection:
+            return await stuck.number(connection, viewer)
+
     async def requeue(self, viewer: Principal, message_id: int) -> None:
         """Have a message that was set aside delivered after all."""
         async with self._database.transaction() as connection:

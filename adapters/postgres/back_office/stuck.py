@@ -39,8 +39,15 @@ SET_ASIDE = outbox.c.set_aside_at.is_not(None) & outbox.c.sent_at.is_(None)
 async def work(connection: AsyncConnection, viewer: Principal, titles: Mapping[str, str]) -> StuckWork:
     """One group for each reason, and for an operator the messages."""
     groups = [await _group(connection, viewer, why, titles) for why in Stuck]
-    operator = OPERATOR_ROLE in viewer.roles and not viewer.agent
-    return StuckWork(tuple(groups), await _messages(connection, viewer) if operator else None)
+    return StuckWork(tuple(groups), await _messages(connection, viewer) if _is_operator(viewer) else None)
+
+
+async def number(connection: AsyncConnection, viewer: Principal) -> int:
+    """How many lines there are in all, in one statement."""
+    counted = [select(func.count()).select_from(_lines(viewer, why).subquery()).scalar_subquery() for why in Stuck]
+    if _is_operator(viewer):
+        counted.append(_held_number(viewer).scalar_subquery())
+    return sum((await connection.execute(select(*counted))).one())
 
 
 async def requeue(connection: AsyncConnection, viewer: Principal, message_id: int) -> None:
@@ -124,12 +131,21 @@ def _line(row: Any, titles: Mapping[str, str]) -> StuckLine:
 
 
 async def _messages(connection: AsyncConnection, viewer: Principal) -> HeldMessages:
-    mine = outbox.join(operations)
-    which = (SET_ASIDE, operations.c.tenant == viewer.tenant)
-    number = select(func.count()).select_from(mine).where(*which)
-    total: int = (await connection.execute(number)).scalar_one()
-    page = select(outbox).select_from(mine).where(*which).order_by(outbox.c.message_id).limit(PAGE)
-    return HeldMessages(total, tuple(_held(row) for row in await connection.execute(page)))
+    total = (await connection.execute(_held_number(viewer))).scalar_one()
+    page = select(outbox).join_from(outbox, operations).where(*_held_of(viewer)).order_by(outbox.c.message_id)
+    return HeldMessages(total, tuple(_held(row) for row in await connection.execute(page.limit(PAGE))))
+
+
+def _held_number(viewer: Principal) -> Select[Any]:
+    return select(func.count()).select_from(outbox.join(operations)).where(*_held_of(viewer))
+
+
+def _held_of(viewer: Principal) -> tuple[ColumnElement[bool], ...]:
+    return SET_ASIDE, operations.c.tenant == viewer.tenant
+
+
+def _is_operator(viewer: Principal) -> bool:
+    return OPERATOR_ROLE in viewer.roles and not viewer.agent
 
 
 def _held(row: Any) -> HeldMessage:
