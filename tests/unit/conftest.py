@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tests.unit.back_office_house import ISSUER, House, house_of
+from tests.unit.back_office_house import ISSUER, Browser, House, house_of
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings
 
 
@@ -18,3 +18,15 @@ def development_issuer(tmp_path_factory: pytest.TempPathFactory) -> httpx2.ASGIT
 def house(development_issuer: httpx2.ASGITransport) -> House:
     """A back office in which one approval waits."""
     return house_of(development_issuer)
+
+
+@pytest.fixture
+async def approver(house: House) -> Browser:
+    """Somebody who may decide on it."""
+    return await house.signed_in("approver-1")
+
+
+@pytest.fixture
+async def second_approver(house: House) -> Browser:
+    """Somebody else who may."""
+    return await house.signed_in("approver-2")
