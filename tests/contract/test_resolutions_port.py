@@ -8,7 +8,7 @@ import pytest
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.resolutions import PostgresResolutions
-from tests.support.acts import ATTEMPT_SECONDS, claimed
+from tests.support.acts import claimed, in_review
 from tests.support.benches import OPERATOR, Bench, PostgresBench
 from tests.support.proposals import fresh
 from workflows.domain.claim import Claim
@@ -20,15 +20,6 @@ from workflows.domain.resolution import Finding, Resolution
 
 HAPPENED = Resolution(Finding.HAPPENED, "The provider's support confirms it, case 17.", fresh("rf"), generation=1)
 ABSENT = replace(HAPPENED, finding=Finding.DID_NOT_HAPPEN, reference="")
-
-
-async def in_review(bench: Bench) -> Claim:
-    """A refund that was sent once and that nobody could find again."""
-    claim = await claimed(bench)
-    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
-    await bench.claims.conclude(claim, Effect.unknown())
-    await bench.operations.move(claim.operation_id, State.MANUAL_REVIEW)
-    return claim
 
 
 # -- the word, for the worker

@@ -7,8 +7,10 @@ from tests.support.proposals import CALLER, fresh, lookup, refund, turn_of
 from workflows.domain.approval import Binding, Clearance, Plea, Question
 from workflows.domain.claim import Claim
 from workflows.domain.contract import ApprovalRule
+from workflows.domain.effect import Effect
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Fact, Impact, Money, Resource
+from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
 from workflows.domain.principal import Principal
 
@@ -74,3 +76,12 @@ async def claimed(bench: Bench, owner: str = "owner-1") -> Claim:
     """The claim of a refund."""
     operation = await cleared(bench)
     return await bench.claims.acquire(operation.operation_id, owner, LEASE_SECONDS)
+
+
+async def in_review(bench: Bench) -> Claim:
+    """A refund that was sent once and that nobody could find again."""
+    claim = await claimed(bench)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
+    await bench.claims.conclude(claim, Effect.unknown())
+    await bench.operations.move(claim.operation_id, State.MANUAL_REVIEW)
+    return claim
