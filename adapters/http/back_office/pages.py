@@ -81,7 +81,11 @@ def _in_language(write: Callable[[Any, Language], T]) -> Callable[[Context, Any]
 @pass_context
 def _gettext(context: Context, sentence: str, **values: Any) -> Markup:
     language: Language = context["language"]
-    return _filled(language.gettext(sentence), values, language)
+    told = language.gettext(sentence)
+    if not values and told == sentence:
+        # Words of tables come here too, and one that no table knows is a value. It may hold a percent sign.
+        return _marked(sentence, language)
+    return _filled(told, values, language)
 
 
 @pass_context
@@ -91,12 +95,9 @@ def _ngettext(context: Context, one: str, many: str, num: int, **values: Any) ->
 
 
 def _filled(sentence: str, values: dict[str, Any], language: Language) -> Markup:
-    if not values:
-        # Words of tables are looked up too, and a word that no table knows is a value. It may hold a percent sign.
-        return _marked(sentence, language)
     # `type`, not `isinstance`: Markup is a string too and has been through `marked` or a template already.
     inert = {name: _marked(value, language) if type(value) is str else value for name, value in values.items()}
-    return escape(sentence) % inert
+    return escape(sentence) % inert if inert else escape(sentence)
 
 
 def _marked(text: str, language: Language) -> Markup:
