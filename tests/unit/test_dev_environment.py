@@ -2,11 +2,13 @@ from pathlib import Path
 
 import pytest
 
+from adapters.webhooks.receivers import keys_from
+from tests.support.listener import SECRET
 from worker.dev import credentials, ports
 from worker.dev.binaries import Binaries
 from worker.dev.child import Child
 from worker.dev.children import TABLE
-from worker.dev.environment import INHERITED
+from worker.dev.environment import INHERITED, webhook_secret
 from worker.dev.folder import StateFolder
 from worker.dev.layout import Layout
 
@@ -70,3 +72,26 @@ def test_the_callers_own_tools_are_known_to_all_and_their_settings_to_the_worker
     assert {given[name]["ONCEWARD_TOOLS"] for name in ("api", "worker", "relay")} == {"my.tickets"}
     assert [name for name, values in given.items() if "ONCEWARD_TICKETS_TOKEN" in values] == ["worker"]
     assert "elsewhere" not in given["worker"]["ONCEWARD_POSTGRES_DSN"]
+
+
+def test_only_the_relay_knows_who_is_told_and_signs_with_the_stacks_own_key(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONCEWARD_WEBHOOK_URLS", "http://127.0.0.1:9100/")
+    given = {child.name: child.environment(layout) for child in TABLE}
+    assert [name for name, values in given.items() if any("WEBHOOK" in key for key in values)] == ["relay"]
+    (key,) = keys_from(given["relay"]["ONCEWARD_WEBHOOK_SECRET"])
+    assert key == webhook_secret(layout.credentials["webhook_key"])
+
+
+def test_the_key_that_the_caller_has_set_signs_instead(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONCEWARD_WEBHOOK_URLS", "http://127.0.0.1:9100/")
+    monkeypatch.setenv("ONCEWARD_WEBHOOK_SECRET", SECRET)
+    given = {child.name: child.environment(layout) for child in TABLE}
+    assert given["relay"]["ONCEWARD_WEBHOOK_SECRET"] == SECRET
+    assert [name for name, values in given.items() if SECRET in values.values()] == ["relay"]
+
+
+def test_where_nobody_is_told_there_is_no_key(layout: Layout) -> None:
+    relay = next(child for child in TABLE if child.name == "relay")
+    assert [name for name in relay.environment(layout) if "WEBHOOK" in name] == []

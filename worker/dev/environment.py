@@ -21,6 +21,9 @@ RATE_LIMITS = (
     "ONCEWARD_FAILED_TOKENS_PER_MINUTE",
 )
 
+WEBHOOKS = "ONCEWARD_WEBHOOK_"
+"""How the settings begin of who is told what happens, which are the relay's alone."""
+
 Environment = dict[str, str]
 
 
@@ -65,7 +68,7 @@ def migrate(layout: Layout) -> Environment:
 
 def relay(layout: Layout) -> Environment:
     """Reads the outbox, starts or signals workflows, and tells whom the caller wants to be told."""
-    wanted = [name for name in os.environ if name.startswith("ONCEWARD_WEBHOOK_")]
+    wanted = [name for name in os.environ if name.startswith(WEBHOOKS)]
     key = (
         {"ONCEWARD_WEBHOOK_SECRET": webhook_secret(layout.credentials["webhook_key"])}
         if "ONCEWARD_WEBHOOK_URLS" in wanted
@@ -84,7 +87,7 @@ def worker(layout: Layout) -> Environment:
     # The only process that may act on the outside: the door never holds a downstream credential. What the caller has
     # set for it, such as the settings of their own tools or of the policy, holds where the stack sets nothing itself.
     return {
-        **_given(name for name in os.environ if name.startswith("ONCEWARD_")),
+        **_given(name for name in os.environ if name.startswith("ONCEWARD_") and not name.startswith(WEBHOOKS)),
         **_common(layout, "onceward_worker"),
         "ONCEWARD_PAYMENTS_API_KEY": layout.credentials["payments_api_key"],
         "ONCEWARD_LEDGER_DSN": layout.dsn("onceward_worker"),
