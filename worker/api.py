@@ -37,6 +37,7 @@ from adapters.intake.ports import Budget
 from adapters.intake.searches import Searches, Shortlists
 from adapters.intake.turns import Turns
 from adapters.intake.watch import Watch
+from adapters.postgres.audit_log import PostgresAuditLog
 from adapters.postgres.back_office import PostgresBackOffice
 from adapters.postgres.cancellations import PostgresCancellations
 from adapters.postgres.decisions import Wake
@@ -105,7 +106,16 @@ def application(
     describe(app, [*doors.DESCRIBED, *office.DESCRIBED], {"surface": sorted(SURFACES), "search": sorted(Search)})
     sessions = PostgresSessions(database, _session_rules(settings))
     pages = _back_office(settings)
-    mount(app, store=store, sessions=sessions, verifier=verifier, issuer=issuer, settings=pages, limits=limits)
+    mount(
+        app,
+        store=store,
+        sessions=sessions,
+        audit=PostgresAuditLog(database),
+        verifier=verifier,
+        issuer=issuer,
+        settings=pages,
+        limits=limits,
+    )
     return app
 
 

@@ -1,7 +1,7 @@
 """The audit log's chains, read a part at a time: a log of any length fits into the memory of a thousand lines."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from adapters.postgres.audit_lines import LINES, line_of
 from adapters.postgres.engine import Database
 from adapters.postgres.snapshot import snapshot
 from adapters.postgres.tables import audit_heads, events
-from workflows.domain.audit import AuditLine, ChainCheck, Checked, Head
+from workflows.domain.audit import AuditLine, Break, ChainCheck, Checked, Fault, Head
 
 PART = 1000
 """Lines that are read at once."""
@@ -86,8 +86,20 @@ class PostgresAuditChain:
 
         What is sealed meanwhile may be looked at too; `watch` is shown every part.
         """
-        check = ChainCheck(tenant, await self.head(tenant))
-        async for part in self.parts(tenant):
+        return await self._check(tenant, await self.head(tenant), 1, watch)
+
+    async def check_recent(self, tenant: str, number: int) -> Checked:
+        """Follow the last `number` lines of the tenant's chain to its head."""
+        head = await self.head(tenant)
+        first = max(1, head.place - number + 1)
+        found = await self._check(tenant, head, first, nobody)
+        if found.broken is None and found.lines and found.first != first:
+            return replace(found, broken=Break(first, Fault.MISSING))
+        return found
+
+    async def _check(self, tenant: str, head: Head, first: int, watch: Watch) -> Checked:
+        check = ChainCheck(tenant, head, whole=first == 1)
+        async for part in self.parts(tenant, first):
             for line in part:
                 check.take(line)
             watch(part)

@@ -8,12 +8,14 @@ import httpx2
 from fastapi import FastAPI
 
 from adapters.http.back_office import BackOfficeSettings, mount
+from adapters.http.back_office.audit_ports import AuditLog
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.back_office.session_store import SessionStore
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.limits import Limits
 from adapters.http.problems import answer_with_problems
+from tests.fakes.audit_log import MemoryAuditLog
 from tests.fakes.sessions import MemorySessions
 from tests.unit.back_office_sheets import approval_sheet
 from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
@@ -66,6 +68,7 @@ class House:
     sessions: MemorySessions
     clock: StandingClock
     transports: dict[str, httpx2.AsyncBaseTransport]
+    audit: MemoryAuditLog
 
     def browser(self) -> Browser:
         return Browser(self.transports)
@@ -85,6 +88,7 @@ def application(
     issuer: httpx2.AsyncBaseTransport,
     sessions: SessionStore | None = None,
     limits: Limits | None = None,
+    audit: AuditLog | None = None,
 ) -> FastAPI:
     app = FastAPI()
     answer_with_problems(app)
@@ -96,6 +100,7 @@ def application(
         app,
         store=store,
         sessions=kept,
+        audit=audit or MemoryAuditLog(clock),
         verifier=verifier,
         issuer=seen,
         settings=settings,
@@ -108,7 +113,7 @@ def application(
 def house_of(issuer: httpx2.AsyncBaseTransport, limits: Limits | None = None) -> House:
     """A house in which one approval waits."""
     clock = StandingClock()
-    store, sessions = MemoryBackOffice(clock), MemorySessions(clock)
+    store, sessions, audit = MemoryBackOffice(clock), MemorySessions(clock), MemoryAuditLog(clock)
     store.ask(approval_sheet())
-    here = httpx2.ASGITransport(application(store, clock, issuer, sessions, limits), raise_app_exceptions=False)
-    return House(store, sessions, clock, {HERE: here, ISSUER: issuer})
+    here = httpx2.ASGITransport(application(store, clock, issuer, sessions, limits, audit), raise_app_exceptions=False)
+    return House(store, sessions, clock, {HERE: here, ISSUER: issuer}, audit)

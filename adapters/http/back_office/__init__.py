@@ -1,6 +1,6 @@
 """Pages for people: what waits for a decision, the decision itself, and what became of each operation.
 
-    mount(app, store=…, sessions=…, verifier=…, issuer=…, settings=BackOfficeSettings(…))
+    mount(app, store=…, sessions=…, audit=…, verifier=…, issuer=…, settings=BackOfficeSettings(…))
 
 Everything works without JavaScript. The pages know the stores only as `ports.BackOfficeStore` and
 `session_store.SessionStore`.
@@ -22,6 +22,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from adapters.http.back_office.approvals import ApprovalPages
+from adapters.http.back_office.audit_pages import AuditPages
+from adapters.http.back_office.audit_ports import AuditLog
 from adapters.http.back_office.code_flow import CodeFlow
 from adapters.http.back_office.cookies import SignedCookie
 from adapters.http.back_office.inbox import InboxPages
@@ -62,6 +64,7 @@ def mount(
     *,
     store: BackOfficeStore,
     sessions: SessionStore,
+    audit: AuditLog,
     verifier: TokenVerifier,
     issuer: Issuer,
     settings: BackOfficeSettings,
@@ -69,13 +72,14 @@ def mount(
     limits: Limits | None = None,
 ) -> None:
     """Add the back office to `app`, and lead the root address there."""
-    app.mount(PREFIX, back_office(store, sessions, verifier, issuer, settings, clock, limits or Limits()))
+    app.mount(PREFIX, back_office(store, sessions, audit, verifier, issuer, settings, clock, limits or Limits()))
     app.add_route("/", _to_back_office, include_in_schema=False)
 
 
 def back_office(
     store: BackOfficeStore,
     kept: SessionStore,
+    audit: AuditLog,
     verifier: TokenVerifier,
     issuer: Issuer,
     settings: BackOfficeSettings,
@@ -95,6 +99,7 @@ def back_office(
         *_stuck_routes(StuckPages(store, pages, sessions, settings.origin)),
         *_approval_routes(ApprovalPages(store, pages, sessions, settings.origin, clock)),
         *_operation_routes(operations),
+        *_audit_routes(AuditPages(audit, pages, sessions)),
         Route("/operations/{id}/resolution", resolutions.resolve, methods=["POST"]),
         *_sign_in_routes(SignIn(CodeFlow(issuer, verifier, settings), pages, sessions, attempts, settings.origin)),
         Route("/language", LanguageChoice(sessions, settings).choose, methods=["POST"]),
@@ -136,6 +141,10 @@ def _operation_routes(operations: OperationPages) -> list[Route]:
         Route("/operations/{id}", operations.show),
         Route("/operations/{id}/approval", operations.approval),
     ]
+
+
+def _audit_routes(audit: AuditPages) -> list[Route]:
+    return [Route("/audit", audit.index), Route("/audit/download/{format}", audit.download)]
 
 
 def _sign_in_routes(sign_in: SignIn) -> list[Route]:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from adapters.http.back_office import figures, words
+from adapters.http.back_office.audit_ports import may_read
 from adapters.http.back_office.inert_text import marked, visible
 from adapters.http.back_office.language_choice import shown_page
 from adapters.http.back_office.languages import Language, language_of, languages
@@ -40,7 +41,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.globals.update(prefix=PREFIX, words=words, languages=languages().values())
+        self._templates.globals.update(prefix=PREFIX, words=words, languages=languages().values(), reads_audit=may_read)
         self._templates.globals.update(_=_gettext, gettext=_gettext, ngettext=_ngettext)
         self._templates.filters.update(
             marked=_in_language(_marked),

@@ -135,7 +135,7 @@ def _tag(claims: dict[str, Any], name: str) -> str:
 
 
 def _opens(role: str) -> bool:
-    return role in ("viewer", "operator") or role.startswith("approver:")
+    return role in ("viewer", "operator", "auditor") or role.startswith("approver:")
 
 
 def _returning(request: Request) -> str:
