@@ -167,7 +167,9 @@ class ApiSettings(ToolSettings, RateLimitSettings):
         validate_default=True,
         description="the audience of people's tokens for the back office's API; not AUDIENCE or BACK_OFFICE_CLIENT_ID",
     )
-    session_secret: SecretStr = Field(min_length=32, description="at least 32 characters; signs the session cookies")
+    session_secret: SecretStr = Field(
+        min_length=32, description="at least 32 characters; protects sign-ins under way and forms"
+    )
     session_idle_minutes: int = Field(
         45, ge=5, le=480, description="how long nobody may use a session before it ends, 5 to 480 minutes"
     )
