@@ -40,6 +40,7 @@ from adapters.intake.watch import Watch
 from adapters.postgres.audit_log import PostgresAuditLog
 from adapters.postgres.back_office import PostgresBackOffice
 from adapters.postgres.cancellations import PostgresCancellations
+from adapters.postgres.dashboard import PostgresDashboard
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.inbox import PostgresInbox
@@ -47,6 +48,7 @@ from adapters.postgres.progress import PostgresProgress
 from adapters.postgres.sessions import PostgresSessions
 from adapters.temporal.starter import TemporalStarter
 from worker import process, usage, wiring
+from worker.kept_dashboard import KeptDashboard
 from worker.metrics import Metrics
 from worker.readiness import Readiness
 from worker.settings import ApiSettings, read
@@ -111,6 +113,7 @@ def application(
         store=store,
         sessions=sessions,
         audit=PostgresAuditLog(database),
+        dashboard=KeptDashboard(PostgresDashboard(database)),
         verifier=verifier,
         issuer=issuer,
         settings=pages,

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.back_office.audit_ports import AuditLog
+from adapters.http.back_office.dashboard_ports import Dashboard
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.back_office.session_store import SessionStore
 from adapters.http.identity import TokenVerifier
@@ -16,9 +17,10 @@ from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.limits import Limits
 from adapters.http.problems import answer_with_problems
 from tests.fakes.audit_log import MemoryAuditLog
+from tests.fakes.dashboard import MemoryDashboard
 from tests.fakes.sessions import MemorySessions
 from tests.unit.back_office_sheets import approval_sheet
-from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
+from tests.unit.memory_back_office import NOON, MemoryBackOffice, StandingClock
 from workflows.domain.approval import ApprovalState
 
 HERE = "http://localhost:8000"
@@ -69,6 +71,7 @@ class House:
     clock: StandingClock
     transports: dict[str, httpx2.AsyncBaseTransport]
     audit: MemoryAuditLog
+    dashboard: MemoryDashboard
 
     def browser(self) -> Browser:
         return Browser(self.transports)
@@ -89,6 +92,7 @@ def application(
     sessions: SessionStore | None = None,
     limits: Limits | None = None,
     audit: AuditLog | None = None,
+    dashboard: Dashboard | None = None,
 ) -> FastAPI:
     app = FastAPI()
     answer_with_problems(app)
@@ -101,6 +105,7 @@ def application(
         store=store,
         sessions=kept,
         audit=audit or MemoryAuditLog(clock),
+        dashboard=dashboard or MemoryDashboard(),
         verifier=verifier,
         issuer=seen,
         settings=settings,
@@ -115,5 +120,7 @@ def house_of(issuer: httpx2.AsyncBaseTransport, limits: Limits | None = None) ->
     clock = StandingClock()
     store, sessions, audit = MemoryBackOffice(clock), MemorySessions(clock), MemoryAuditLog(clock)
     store.ask(approval_sheet())
-    here = httpx2.ASGITransport(application(store, clock, issuer, sessions, limits, audit), raise_app_exceptions=False)
-    return House(store, sessions, clock, {HERE: here, ISSUER: issuer}, audit)
+    dashboard = MemoryDashboard(NOON)
+    app = application(store, clock, issuer, sessions, limits, audit, dashboard)
+    here = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    return House(store, sessions, clock, {HERE: here, ISSUER: issuer}, audit, dashboard)

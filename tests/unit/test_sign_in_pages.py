@@ -60,8 +60,16 @@ async def test_the_cookie_travels_over_https_only_when_the_public_address_is_htt
     app = FastAPI()
     settings = BackOfficeSettings("https://office.test", SECRET)
     verifier = TokenVerifier(IssuerKeys(seen), issuer=ISSUER, audience="onceward")
-    store, sessions, audit = house.store, house.sessions, house.audit
-    mount(app, store=store, sessions=sessions, audit=audit, verifier=verifier, issuer=seen, settings=settings)
+    mount(
+        app,
+        store=house.store,
+        sessions=house.sessions,
+        audit=house.audit,
+        dashboard=house.dashboard,
+        verifier=verifier,
+        issuer=seen,
+        settings=settings,
+    )
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="https://office.test")
     answer = await client.get("/back-office/sign-in/start")
     assert answer.headers["set-cookie"].startswith("__Host-onceward_sign_in=")

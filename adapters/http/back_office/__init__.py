@@ -1,9 +1,9 @@
 """Pages for people: what waits for a decision, the decision itself, and what became of each operation.
 
-    mount(app, store=…, sessions=…, audit=…, verifier=…, issuer=…, settings=BackOfficeSettings(…))
+    mount(app, store=…, sessions=…, audit=…, dashboard=…, verifier=…, issuer=…, settings=BackOfficeSettings(…))
 
-Everything works without JavaScript. The pages know the stores only as `ports.BackOfficeStore` and
-`session_store.SessionStore`.
+Everything works without JavaScript. The pages know the stores only as `ports.BackOfficeStore`,
+`session_store.SessionStore` and `dashboard_ports.Dashboard`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -26,6 +26,8 @@ from adapters.http.back_office.audit_pages import AuditPages
 from adapters.http.back_office.audit_ports import AuditLog
 from adapters.http.back_office.code_flow import CodeFlow
 from adapters.http.back_office.cookies import SignedCookie
+from adapters.http.back_office.dashboard import DashboardPages
+from adapters.http.back_office.dashboard_ports import Dashboard
 from adapters.http.back_office.inbox import InboxPages
 from adapters.http.back_office.language_choice import LanguageChoice
 from adapters.http.back_office.languages import N_
@@ -65,6 +67,7 @@ def mount(
     store: BackOfficeStore,
     sessions: SessionStore,
     audit: AuditLog,
+    dashboard: Dashboard,
     verifier: TokenVerifier,
     issuer: Issuer,
     settings: BackOfficeSettings,
@@ -72,7 +75,8 @@ def mount(
     limits: Limits | None = None,
 ) -> None:
     """Add the back office to `app`, and lead the root address there."""
-    app.mount(PREFIX, back_office(store, sessions, audit, verifier, issuer, settings, clock, limits or Limits()))
+    pages = back_office(store, sessions, audit, dashboard, verifier, issuer, settings, clock, limits or Limits())
+    app.mount(PREFIX, pages)
     app.add_route("/", _to_back_office, include_in_schema=False)
 
 
@@ -80,6 +84,7 @@ def back_office(
     store: BackOfficeStore,
     kept: SessionStore,
     audit: AuditLog,
+    dashboard: Dashboard,
     verifier: TokenVerifier,
     issuer: Issuer,
     settings: BackOfficeSettings,
@@ -102,6 +107,7 @@ def back_office(
         *_audit_routes(AuditPages(audit, pages, sessions)),
         Route("/operations/{id}/resolution", resolutions.resolve, methods=["POST"]),
         *_sign_in_routes(SignIn(CodeFlow(issuer, verifier, settings), pages, sessions, attempts, settings.origin)),
+        Route("/invariants", DashboardPages(dashboard, pages, sessions).show),
         Route("/language", LanguageChoice(sessions, settings).choose, methods=["POST"]),
         Mount("/assets", StaticFiles(directory=ASSETS)),
     ]

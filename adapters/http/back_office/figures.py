@@ -62,6 +62,26 @@ def exact_moment(at: datetime, language: Language) -> str:
     return _written(at, language.gettext("d MMM, HH:mm:ss"), language)
 
 
+def hour(at: datetime, language: Language) -> str:
+    """The start of an hour with its day: "2 Mar, 14:00"."""
+    return _written(at, language.gettext("d MMM, HH:mm"), language)
+
+
+def hour_of_day(at: datetime, language: Language) -> str:
+    """The same without its day, for an axis: "14:00"."""
+    return _written(at, "HH:mm", language)
+
+
+def day(at: datetime, language: Language) -> str:
+    """A day: "2 Mar"."""
+    return _written(at, language.gettext("d MMM"), language)
+
+
+def age(seconds: float, language: Language) -> str:
+    """How long something has lasted, in its largest unit: "3 hours"."""
+    return format_timedelta(timedelta(seconds=seconds), locale=language.locale)
+
+
 def zone_name(language: Language, at: datetime | None = None) -> str:
     """The person's time zone in words, for one time ("Central European Summer Time") or for all of a year."""
     if language.zone is UTC:

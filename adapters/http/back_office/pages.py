@@ -49,6 +49,7 @@ class Pages:
             number=_in_language(figures.number),
             moment=_in_language(figures.moment),
             exact_moment=_in_language(figures.exact_moment),
+            age=_in_language(figures.age),
             fingerprint=figures.fingerprint,
         )
 
