@@ -8,7 +8,8 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from adapters.http.back_office.ports import DecisionOutcome, Vote
+from adapters.http.back_office.ports import DecisionOutcome
+from adapters.http.back_office.revisions import Vote
 from adapters.postgres import audit_notes, rows
 from adapters.postgres.announcing import announce
 from adapters.postgres.engine import Database

@@ -157,7 +157,8 @@ async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged,
     if twin is not None:
         return await _attach(connection, turn, call, twin)
     after = progress.before if call.writes else []
-    operation_id = await insert_operation(connection, turn, call.intent, writes=call.writes, after=after)
+    given = call.proposal.arguments
+    operation_id = await insert_operation(connection, turn, call.intent, given, writes=call.writes, after=after)
     await connection.execute(update(calls).where(_key(turn, call)).values(operation_id=operation_id))
     await _keep_verdicts(connection, turn, call, operation_id)
     return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, call.intent.hash(), call.writes)

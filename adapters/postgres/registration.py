@@ -1,7 +1,7 @@
 """A new operation, and the order to start it: by itself, or with the others of its turn."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -21,9 +21,12 @@ START_GRACE = timedelta(seconds=2)
 
 
 async def insert_operation(
-    connection: AsyncConnection, turn: Turn, intent: Intent, *, writes: bool, after: Sequence[str]
+    connection: AsyncConnection, turn: Turn, intent: Intent, given: Any, *, writes: bool, after: Sequence[str]
 ) -> str:
-    """Write a proposed operation and its first line, in the caller's transaction; returns its id."""
+    """Write a proposed operation and its first line, in the caller's transaction; returns its id.
+
+    `given` are the arguments as the model gave them, kept for people where they are not those of the intent.
+    """
     principal, operation_id = turn.principal, f"op_{secrets.token_hex(12)}"
     await connection.execute(
         operations.insert().values(
@@ -40,6 +43,7 @@ async def insert_operation(
             intent_hash=intent.hash(),
             act_hash=intent.act_hash(),
             arguments=rows.as_text(intent.arguments),
+            given=rows.as_text(given) if writes and _differ(given, intent.arguments) else None,
             resource=intent.resource,
             after=list(after) or None,
             state=State.PROPOSED.value,
@@ -92,6 +96,13 @@ def turn_from(stored: dict[str, Any]) -> TurnRef:
         tenant=stored["tenant"],
         one_by_one=stored["one_by_one"],
     )
+
+
+def _differ(given: Any, meant: Any) -> bool:
+    """Whether they are written otherwise; the order of an object's fields means nothing."""
+    if not (isinstance(given, Mapping) and isinstance(meant, Mapping)):
+        return rows.as_text(given) != rows.as_text(meant)
+    return given.keys() != meant.keys() or any(_differ(value, meant[name]) for name, value in given.items())
 
 
 def _named(turn: Turn, tool: str, found: Registered) -> dict[str, str]:

@@ -55,6 +55,8 @@ operations = Table(
     Column("intent_hash", Text, nullable=False),
     Column("act_hash", Text, nullable=False),
     Column("arguments", Text, nullable=False),
+    # As the model gave them, where that is something else; for people to compare, never to be sent.
+    Column("given", Text),
     Column("resource", Text, nullable=False),
     # The operations of its turn that must have ended before it begins.
     Column("after", ARRAY(Text)),

@@ -8,6 +8,7 @@ from sqlalchemy import insert, select, update
 
 from adapters.http.back_office.lists import HeldMessage
 from adapters.http.back_office.ports import BackOfficeStore
+from adapters.http.back_office.revisions import ApprovalEvent
 from adapters.postgres.back_office import PostgresBackOffice
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
@@ -50,6 +51,9 @@ class Office(Protocol):
     async def end(self, approval_id: str, state: ApprovalState) -> None:
         """The executor closes the question: void, or consumed after a grant."""
 
+    async def ask_anew(self, approval_id: str, money: Money) -> str:
+        """What it asked about has changed: the question is void, and another one is open; returns its id."""
+
     async def votes(self, approval_id: str) -> int:
         """How many decisions are stored."""
 
@@ -88,6 +92,7 @@ class MemoryOffice:
             impact=replace(sheet.impact, money=money),
             requester=replace(sheet.requester, subject=who),
             asked_at=self.clock(),
+            history=(ApprovalEvent(self.clock(), "executor", "approval.asked", 1),),
         )
         self.store.ask(of_tenant(sheet, self.tenant))
         return sheet.approval.approval_id
@@ -101,6 +106,19 @@ class MemoryOffice:
     async def end(self, approval_id: str, state: ApprovalState) -> None:
         sheet = self.store.approvals[approval_id]
         self.store.ask(replace(sheet, approval=replace(sheet.approval, state=state)))
+
+    async def ask_anew(self, approval_id: str, money: Money) -> str:
+        sheet = self.store.approvals[approval_id]
+        asked = sheet.approval.revision + 1
+        told = (
+            ApprovalEvent(self.clock(), "executor", "approval.void", sheet.approval.revision),
+            ApprovalEvent(self.clock(), "executor", "approval.asked", asked),
+        )
+        binding = replace(sheet.approval.binding, resource_version="2")
+        approval = replace(sheet.approval, binding=binding)
+        impact = replace(sheet.impact, money=money)
+        changed = replace(sheet, approval=approval, impact=impact, history=sheet.history + told)
+        return self.store.revise(changed, binding.intent_hash).approval.approval_id
 
     async def votes(self, approval_id: str) -> int:
         return len(self.store.approvals[approval_id].votes)
@@ -165,6 +183,15 @@ class PostgresOffice:
         clearance = Clearance(binding_of(operation), approval_id)
         await self.bench.operations.record(operation, [Verdict(Layer.RISK)], clearance)
         await self.bench.claims.acquire(operation.operation_id, "owner-1", LEASE_SECONDS)
+
+    async def ask_anew(self, approval_id: str, money: Money) -> str:
+        operation = self.operations[approval_id]
+        await self.bench.approvals.void(approval_id)
+        binding = replace(binding_of(operation), resource_version="2")
+        plea = replace(PLEA, binding=binding, impact=replace(IMPACT, money=money))
+        question = await self.bench.approvals.ask(operation, plea)
+        self.operations[question.approval_id] = operation
+        return question.approval_id
 
     async def votes(self, approval_id: str) -> int:
         return len(await self.bench.rows(select(decisions).where(decisions.c.approval_id == approval_id)))

@@ -18,7 +18,8 @@ from adapters.http.back_office.lists import (
     Stuck,
     StuckWork,
 )
-from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome, OperationSheet, Vote
+from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome, OperationSheet
+from adapters.http.back_office.revisions import ApprovalEvent, EarlierRevision, Vote
 from tests.unit import memory_lists
 from tests.unit.memory_lists import approving
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
@@ -71,9 +72,11 @@ class MemoryBackOffice:
     def revise(self, sheet: ApprovalSheet, intent_hash: str) -> ApprovalSheet:
         """The content has changed: a new revision, and no vote on the old one counts."""
         approval = sheet.approval
+        shown = self.approvals.get(approval.approval_id, sheet)
+        earlier = EarlierRevision(replace(shown.approval, state=ApprovalState.VOID), shown.impact, shown.votes)
         binding = replace(approval.binding, intent_hash=intent_hash)
         approval = replace(approval, revision=approval.revision + 1, binding=binding, state=ApprovalState.PENDING)
-        revised = replace(sheet, approval=approval, votes=())
+        revised = replace(sheet, approval=approval, votes=(), earlier=earlier)
         self.ask(revised)
         return revised
 
@@ -166,7 +169,9 @@ class MemoryBackOffice:
         vote = Vote(decision_id, viewer.subject, viewer.name, choice, reason, self.clock())
         votes = (*sheet.votes, vote)
         state = _state_after(votes, sheet.approval.quorum)
-        decided = replace(sheet, votes=votes, approval=replace(sheet.approval, state=state))
+        event = ApprovalEvent(self.clock(), viewer.subject, f"decision.{choice.value}", sheet.approval.revision)
+        history = (*sheet.history, event)
+        decided = replace(sheet, votes=votes, history=history, approval=replace(sheet.approval, state=state))
         self.ask(decided)
         return _outcome(decided, vote, repeated=False)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adapters.http.back_office import notices
+from adapters.http.back_office import changes, notices
 from adapters.http.back_office.forms import trusted_form
 from adapters.http.back_office.languages import Language, language_of
 from adapters.http.back_office.notices import Notice
@@ -108,6 +108,8 @@ class ApprovalPages:
             session,
             notice.status if notice else 200,
             sheet=sheet,
+            arguments=changes.of_arguments(sheet),
+            changed=changes.since_earlier(sheet, language_of(request, session)),
             notice=notice,
             typed=typed,
             open=notices.takes_votes(sheet, self._clock()),

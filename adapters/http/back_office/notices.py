@@ -6,7 +6,8 @@ from datetime import datetime
 from adapters.http.back_office import words
 from adapters.http.back_office.figures import moment
 from adapters.http.back_office.languages import N_, Language
-from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome, Vote
+from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome
+from adapters.http.back_office.revisions import Vote
 from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.principal import Principal
 

@@ -18,6 +18,7 @@ from adapters.http.back_office.lists import (
     PendingQuery,
     StuckWork,
 )
+from adapters.http.back_office.revisions import ApprovalEvent, EarlierRevision, Vote
 from workflows.domain.approval import Approval, ApprovalState, Choice
 from workflows.domain.gate import Verdict
 from workflows.domain.impact import Fact, Impact
@@ -29,24 +30,13 @@ DECIDED = frozenset({ApprovalState.GRANTED, ApprovalState.DENIED, ApprovalState.
 
 
 @dataclass(frozen=True)
-class Vote:
-    """One person's word on one revision of an approval."""
-
-    decision_id: str
-    approver: str
-    approver_name: str
-    choice: Choice
-    reason: str
-    at: datetime
-
-
-@dataclass(frozen=True)
 class ApprovalSheet:
     """One approval in full.
 
     `approval` carries the revision, the binding (intent hash), the quorum and the deadline. `why` says in a sentence
-    why a person is asked. `arguments` are the validated ones, exactly as they will be sent. `votes` are those on this
-    revision, oldest first.
+    why a person is asked. `arguments` are the validated ones, exactly as they will be sent, and `given` those that the
+    model gave where they are others, empty otherwise. `votes` are those on this revision, oldest first; `earlier` is
+    the revision before it, and `history` tells of all revisions, the oldest event first.
     """
 
     approval: Approval
@@ -58,6 +48,9 @@ class ApprovalSheet:
     requester: Principal
     asked_at: datetime
     votes: tuple[Vote, ...] = ()
+    given: tuple[Fact, ...] = ()
+    earlier: EarlierRevision | None = None
+    history: tuple[ApprovalEvent, ...] = ()
 
     def vote_of(self, approver: str) -> Vote | None:
         """This person's vote on this revision."""

@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from adapters.http.back_office.ports import ApprovalSheet, OperationSheet, Vote
+from adapters.http.back_office.ports import ApprovalSheet, OperationSheet
+from adapters.http.back_office.revisions import Vote
 from adapters.http.office.examples import ASKED, OPERATION, VOTE, example
 from adapters.http.office.values import Answer, MoneyAnswer, OperationLineAnswer, ResourceAnswer
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver

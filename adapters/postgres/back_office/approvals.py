@@ -11,10 +11,11 @@ from adapters.http.back_office.lists import PAGE, ApprovalLine, ApprovalList, Pe
 from adapters.http.back_office.ports import ApprovalSheet
 from adapters.postgres import rows
 from adapters.postgres.back_office.impacts import IN_SHORT, impact_from
+from adapters.postgres.back_office.revisions import approval_from, earlier, history
 from adapters.postgres.decisions import votes_on
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, decisions, operations
-from workflows.domain.approval import Approval, ApprovalState, Binding, Choice
+from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.impact import Fact
 from workflows.domain.principal import Principal
 
@@ -35,6 +36,7 @@ _REQUEST = (
     operations.c.tool,
     operations.c.tool_version,
     operations.c.arguments,
+    operations.c.given,
     operations.c.subject,
     operations.c.agent,
     operations.c.roles,
@@ -139,16 +141,7 @@ async def _sheet(connection: AsyncConnection, row: Any) -> ApprovalSheet:
     state = ApprovalState(row.state)
     overdue = row.passed and state in (ApprovalState.PENDING, ApprovalState.GRANTED)
     return ApprovalSheet(
-        approval=Approval(
-            approval_id=row.approval_id,
-            operation_id=row.operation_id,
-            revision=row.revision,
-            state=ApprovalState.EXPIRED if overdue else state,
-            binding=Binding(row.intent_hash, row.resource_version, row.policy_version),
-            approver_role=row.approver_role,
-            quorum=row.quorum,
-            expires_at=row.expires_at,
-        ),
+        approval=approval_from(row, ApprovalState.EXPIRED if overdue else state),
         tool=row.tool,
         tool_version=row.tool_version,
         impact=impact_from(row.impact),
@@ -157,11 +150,16 @@ async def _sheet(connection: AsyncConnection, row: Any) -> ApprovalSheet:
         requester=Principal(row.tenant, row.subject, frozenset(row.roles), agent=row.agent),
         asked_at=row.asked_at,
         votes=await votes_on(connection, row.approval_id),
+        given=_facts(rows.from_text(row.given)) if row.given else (),
+        earlier=await earlier(connection, row.operation_id, row.revision),
+        history=await history(connection, row.operation_id),
     )
 
 
 def _facts(arguments: Any) -> tuple[Fact, ...]:
-    return tuple(Fact(name, _as_given(value)) for name, value in arguments.items())
+    """Each with its name; what a model gave may be no object at all, and then has none."""
+    named = arguments if isinstance(arguments, dict) else {"": arguments}
+    return tuple(Fact(name, _as_given(value)) for name, value in named.items())
 
 
 def _as_given(value: Any) -> str:
