@@ -47,6 +47,7 @@ class PostgresSessions:
                 **_said(arrival),
             )
             row = (await connection.execute(begun.returning(*_WANTED))).one()
+            await rows.note(connection, viewer.tenant, viewer.subject, "session.begun", session=row.session_id)
             await self._end_the_oldest(connection, viewer)
             await connection.execute(delete(sessions).where(sessions.c.ends_at < NOW - KEPT_FOR))
         return _kept(row)
@@ -86,18 +87,25 @@ class PostgresSessions:
 
     async def end(self, session_id: str) -> None:
         """End one."""
+        statement = (
+            update(sessions)
+            .where(sessions.c.session_id == session_id, sessions.c.ended_at.is_(None))
+            .values(ended_at=NOW)
+            .returning(sessions.c.tenant, sessions.c.subject)
+        )
         async with self._database.transaction() as connection:
-            await connection.execute(
-                update(sessions)
-                .where(sessions.c.session_id == session_id, sessions.c.ended_at.is_(None))
-                .values(ended_at=NOW)
-            )
+            ended = (await connection.execute(statement)).one_or_none()
+            if ended is not None:
+                await rows.note(connection, ended.tenant, ended.subject, "session.ended", session=session_id)
 
     async def end_all(self, viewer: Principal) -> int:
         """End every one of the person's."""
         statement = update(sessions).where(*_of_person(viewer)).values(ended_at=NOW).returning(sessions.c.session_id)
         async with self._database.transaction() as connection:
-            return len((await connection.execute(statement)).all())
+            ended = (await connection.execute(statement)).scalars().all()
+            for session_id in ended:
+                await rows.note(connection, viewer.tenant, viewer.subject, "session.ended", session=session_id)
+            return len(ended)
 
     async def _end_the_oldest(self, connection: AsyncConnection, viewer: Principal) -> None:
         kept = (

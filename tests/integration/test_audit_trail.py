@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from adapters.http.back_office.session_store import Arrival, SessionRules, fingerprint_of
 from adapters.intake.ports import HostedSeen
 from adapters.postgres.cancellations import PostgresCancellations
 from adapters.postgres.decisions import PostgresDecisions
 from adapters.postgres.engine import Database
 from adapters.postgres.resolutions import PostgresResolutions
+from adapters.postgres.sessions import PostgresSessions
 from adapters.postgres.tables import decisions, events, resolutions
 from tests.support.acts import PLEA, asked, claimed, cleared, granted, proposed
 from tests.support.benches import OPERATOR, PostgresBench, nobody_is_woken
@@ -303,3 +305,22 @@ async def test_every_wish_to_stop_is_told(postgres_bench: PostgresBench, door_da
         ("cancel.late", "support-agent"),
         ("cancel.refused", "user-18"),
     ]
+
+
+# -- people who come and go
+
+
+async def test_who_signs_in_and_out_is_told(door_database: Database, trail: Trail) -> None:
+    person = replace(APPROVER, tenant=fresh("tenant"))
+    kept, arrival = PostgresSessions(door_database, SessionRules()), Arrival(person)
+    first, second, third = [await kept.begin(arrival, fingerprint_of(fresh("secret"))) for _ in range(3)]
+    await kept.end(first.session_id)
+    await kept.end(first.session_id)
+    assert await kept.end_all(person) == 2
+    lines = [(line.what, line.actor, line.detail["session"]) for line in await trail.of_tenant(person.tenant)]
+    assert lines[:4] == [
+        *(("session.begun", "approver-1", each.session_id) for each in (first, second, third)),
+        ("session.ended", "approver-1", first.session_id),
+    ]
+    assert {line[2] for line in lines[4:]} == {second.session_id, third.session_id}
+    assert len(lines) == 6

@@ -117,6 +117,8 @@ EVENTS = {
     "cancel.again": N_("The caller wants it to stop, again"),
     "cancel.late": N_("The caller wanted it to stop after it had ended"),
     "cancel.refused": N_("Tried to stop what is not there, or not theirs"),
+    "session.begun": N_("Signed in to the back office"),
+    "session.ended": N_("Signed out of the back office"),
 }
 """What the timeline's entries are called; one that is not named here is shown by its code."""
 
