@@ -33,6 +33,7 @@ from tests.integration.stack_probes import (
 from tests.integration.stand_ins import REAL, STAND_INS
 from worker.dev.binaries import Binaries
 from worker.dev.errors import BrokenData, MissingBinary, StateFolderInUse
+from worker.dev.layout import BACK_OFFICE_AUDIENCE
 from worker.dev.processes import tree
 from worker.dev.stack import Stack
 from workflows.attributes import WAITING_SINCE
@@ -260,3 +261,13 @@ async def test_a_token_with_a_role_that_no_policy_knows_comes_with_a_warning(tmp
     claims = jwt.decode(done.stdout.strip(), options={"verify_signature": False})
     assert claims["roles"] == ["nonsense"]
     assert done.stderr == "No shipped policy knows the role nonsense; it knows support, viewer, analyst, librarian.\n"
+
+
+async def test_the_command_prints_a_persons_token_for_the_back_offices_api(tmp_path: Path) -> None:
+    async with Stack(tmp_path, table=STAND_INS, only=["issuer"]):
+        pass
+    wanted = ("token", "--back-office", "--role", "operator", "--subject", "operator-1", "--tenant", "tenant-a")
+    done = await asyncio.to_thread(run, "--state", str(tmp_path), *wanted)
+    claims = jwt.decode(done.stdout.strip(), options={"verify_signature": False})
+    assert (claims["aud"], claims["roles"], "act" in claims) == (BACK_OFFICE_AUDIENCE, ["operator"], False)
+    assert done.stderr == ""

@@ -229,6 +229,18 @@ async def test_a_person_cannot_take_back_their_word(house: House, approver: Brow
     assert "You have already decided" in answer.text
 
 
+async def test_a_question_that_ended_with_one_of_two_approvals_is_not_called_approved(
+    house: House, approver: Browser
+) -> None:
+    house.store.ask(approval_sheet(quorum=2))
+    await approver.decide("approve")
+    voted = house.store.approvals["approval-1"]
+    house.store.ask(replace(voted, approval=replace(voted.approval, state=ApprovalState.EXPIRED)))
+    page = (await approver.get(PAGE)).text
+    assert "Nobody decided in time." in page
+    assert "Approved by" not in page
+
+
 async def test_a_late_click_is_told_that_it_is_too_late(house: House, approver: Browser) -> None:
     house.store.ask(
         replace(approval_sheet(), approval=replace(approval_sheet().approval, expires_at=NOON + timedelta(minutes=40)))

@@ -417,6 +417,15 @@ async def test_a_late_word_is_told_when_the_time_ended(house: House) -> None:
     assert late.json()["approval"]["expires_at"] == "2026-03-04T12:00:00Z"
 
 
+async def test_one_vote_of_two_has_decided_nothing_when_the_time_ends(house: House) -> None:
+    house.store.ask(approval_sheet(quorum=2))
+    await house.decide()
+    house.clock.advance(days=3)
+    late = await house.decide(token=house.token("approver-2"))
+    assert code_of(late) == (409, "approval_expired")
+    assert (late.json()["decision"], len(late.json()["approval"]["votes"])) == (None, 1)
+
+
 async def test_another_word_than_the_first_is_told_the_first(house: House) -> None:
     house.store.ask(approval_sheet(quorum=2))
     first = await house.decide()

@@ -113,7 +113,7 @@ class ApprovalPages:
             notice=notice,
             typed=typed,
             open=notices.takes_votes(sheet, self._clock()),
-            own_vote=notices.standing_vote(sheet, viewer),
+            own_vote=sheet.vote_of(viewer.subject),
             bar=notices.bar(sheet, viewer, language_of(request, session)) if barred else "",
             longest_reason=LONGEST_REASON,
             notices=notices,

@@ -88,8 +88,8 @@ def bar(sheet: ApprovalSheet, viewer: Principal, language: Language) -> str:
 
 def ending(sheet: ApprovalSheet, language: Language) -> str:
     """Who ended it and when, as far as the votes tell; of a void one, why no vote counts any more."""
-    last = _ending_vote(sheet)
-    if last is None or sheet.approval.state is ApprovalState.VOID:
+    last = sheet.ending_vote
+    if last is None:
         return language.gettext(words.APPROVALS[sheet.approval.state].sentence)
     return language.gettext(SIGNED[last.choice]) % {"who": signature(last), "when": moment(last.at, language)}
 
@@ -99,19 +99,9 @@ def signature(vote: Vote) -> str:
     return f"{vote.approver_name} ({vote.approver})" if vote.approver_name else vote.approver
 
 
-def standing_vote(sheet: ApprovalSheet, viewer: Principal) -> Vote | None:
-    """This person's vote on this revision."""
-    return next((vote for vote in sheet.votes if vote.approver == viewer.subject), None)
-
-
 def takes_votes(sheet: ApprovalSheet, now: datetime) -> bool:
     """Whether a decision can still count."""
     return sheet.approval.state is ApprovalState.PENDING and sheet.approval.expires_at > now
-
-
-def _ending_vote(sheet: ApprovalSheet) -> Vote | None:
-    denial = next((vote for vote in sheet.votes if vote.choice is Choice.DENY), None)
-    return denial or (sheet.votes[-1] if sheet.votes else None)
 
 
 def _late(sheet: ApprovalSheet, language: Language) -> str:
@@ -150,7 +140,7 @@ def _stale(sheet: ApprovalSheet, language: Language) -> tuple[str, ...]:
 
 
 def _own_word(sheet: ApprovalSheet, viewer: Principal, language: Language) -> str:
-    vote = standing_vote(sheet, viewer)
+    vote = sheet.vote_of(viewer.subject)
     if vote is None:
         return language.gettext("Your first word stands.")
     return language.gettext(OWN_WORD[vote.choice]) % {"when": moment(vote.at, language)}

@@ -25,9 +25,6 @@ from workflows.domain.impact import Fact, Impact
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Finding, Resolution
 
-DECIDED = frozenset({ApprovalState.GRANTED, ApprovalState.DENIED, ApprovalState.CONSUMED})
-"""States into which votes have brought an approval."""
-
 
 @dataclass(frozen=True)
 class ApprovalSheet:
@@ -58,11 +55,15 @@ class ApprovalSheet:
 
     @property
     def ending_vote(self) -> Vote | None:
-        """The vote that has decided it: the denial, or the last approval that it took."""
-        if self.approval.state not in DECIDED:
+        """The vote that has decided it: the denial, or the last approval that it took. Of a void one no vote counts."""
+        if self.approval.state is ApprovalState.VOID:
             return None
         denial = next((vote for vote in self.votes if vote.choice is Choice.DENY), None)
-        return denial or (self.votes[-1] if self.votes else None)
+        return denial or next(iter(self._approvals[self.approval.quorum - 1 :]), None)
+
+    @property
+    def _approvals(self) -> tuple[Vote, ...]:
+        return tuple(vote for vote in self.votes if vote.choice is Choice.APPROVE)
 
 
 @dataclass(frozen=True)
