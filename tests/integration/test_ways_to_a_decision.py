@@ -200,6 +200,7 @@ def test_every_route_that_changes_something_is_known(house: House) -> None:
         f"{PREFIX}/language",
         f"{PREFIX}/operations/{{id}}/resolution",
         f"{PREFIX}/sign-out",
+        f"{PREFIX}/stuck/messages/{{id}}/requeue",
         "/v1/approvals/{approval_id}/decision",
         "/v1/operations/{operation_id}/cancel",
         "/v1/operations/{operation_id}/resolution",

@@ -20,6 +20,13 @@ async def test_an_odd_address_is_absent(approver: Browser, path: str) -> None:
     assert (await approver.get(f"/back-office/{path}")).status_code == 404
 
 
+@pytest.mark.parametrize("path", ["approvals/typed-4242", "operations/typed-4242", "typed-4242"])
+async def test_a_refused_page_does_not_repeat_its_address(approver: Browser, path: str) -> None:
+    answer = await approver.get(f"/back-office/{path}")
+    assert answer.status_code == 404
+    assert "typed-4242" not in answer.text
+
+
 async def test_every_answer_carries_the_security_headers(house: House, approver: Browser) -> None:
     house.store.record(operation_sheet())
     paths = [INBOX, PAGE, "/back-office/operations", "/back-office/operations/operation-1", "/back-office/nope"]

@@ -20,8 +20,11 @@ from adapters.http.back_office.audit_ports import may_read
 from adapters.http.back_office.inert_text import marked, visible
 from adapters.http.back_office.language_choice import shown_page
 from adapters.http.back_office.languages import Language, language_of, languages
+from adapters.http.back_office.own_pages import HOME
 from adapters.http.back_office.session import Clock, Session
 from adapters.http.back_office.settings import PREFIX
+
+REFUSED = "refused.html"
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -62,7 +65,8 @@ class Pages:
             session=session,
             now=now,
             language=language,
-            here=shown_page(request),
+            # A refusal repeats nothing that was sent, its address neither.
+            here=HOME if template == REFUSED else shown_page(request),
             distance=lambda at: figures.distance(at, now, language),
             zone_name=figures.zone_name(language),
             **shown,
