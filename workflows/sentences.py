@@ -36,10 +36,10 @@ def making(progress: str) -> str:
 def approval(who: str, since: datetime, now: datetime, until: datetime) -> str:
     """People are asked."""
     remind = until - (until - since) / NEAR
-    reminder = "**The deadline is near: remind them now.**" if now >= remind else f"Remind them from {at(remind)} on."
     return _page(
         f"Waiting for {who} since {at(since)}. Nothing has been sent.",
-        deadline=f"{at(until)}; after it this ends as `approval_expired`. {reminder}",
+        deadline=f"{at(until)}; after it this ends as `approval_expired`",
+        remind_them="**now, the deadline is near**" if now >= remind else f"from {at(remind)} on",
         to_do="they approve or deny it in the back office, on this operation's page",
         not_to_do="try to decide it here: a signal, a reset or an end of this workflow decides nothing",
     )

@@ -1,6 +1,8 @@
 """`python -m tests.bench`: measure, tell, keep, and say whether the promises hold; exit code 1 when one does not."""
 
 import argparse
+import asyncio
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -8,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from tests.bench import gate, machine, picture, report, turn
+from tests.bench import gate, machine, picture, report, turn, waiting, waiting_picture
 from tests.bench.measuring import Contest, Verdict, exit_code, measure
 
 CONTESTS: Final[Mapping[str, Callable[[], AbstractContextManager[Contest]]]] = MappingProxyType(
@@ -16,20 +18,31 @@ CONTESTS: Final[Mapping[str, Callable[[], AbstractContextManager[Contest]]]] = M
 )
 """By name; each is a page of figures of its own."""
 
+WAITING: Final = "waiting"
+"""Measured by itself, and only when it is named: it takes minutes."""
+
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "bench"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the contests that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure on this machine.")
-    parser.add_argument("contests", nargs="*", metavar="contest", help=f"any of {', '.join(CONTESTS)}; default: all")
+    parser.add_argument(
+        "contests", nargs="*", metavar="contest", help=f"any of {', '.join(CONTESTS)} (default: these), or {WAITING}"
+    )
+    parser.add_argument(
+        "--operations", type=int, default=waiting.OPERATIONS, metavar="N", help=f"how many wait, for {WAITING}"
+    )
     parser.add_argument("--into", type=Path, default=FOLDER, metavar="FOLDER", help="where figures and pictures go")
     chosen = parser.parse_args(arguments)
-    unknown = sorted(set(chosen.contests) - CONTESTS.keys())
+    unknown = sorted(set(chosen.contests) - CONTESTS.keys() - {WAITING})
     if unknown:
         parser.error(f"there is no contest {', '.join(unknown)}")
     verdicts: list[Verdict] = []
     for name in chosen.contests or CONTESTS:
+        if name == WAITING:
+            verdicts += _wait(chosen.operations, chosen.into)
+            continue
         with CONTESTS[name]() as contest:
             verdicts += _run(contest, chosen.into)
     print("", *verdicts, sep="\n")
@@ -47,6 +60,21 @@ def _run(contest: Contest, folder: Path) -> Sequence[Verdict]:
     verdicts = contest.judge(timings)
     report.keep(folder, contest, report.as_json(contest, timings, verdicts, found))
     picture.keep(folder, contest, timings)
+    return verdicts
+
+
+def _wait(number: int, folder: Path) -> Sequence[Verdict]:
+    host = {**machine.facts(), "load_at_start": machine.load()}
+    print(f"{WAITING}: {number:,} operations, on {host['cores']} cores, load {host['load_at_start']:.2f}", flush=True)
+    found = asyncio.run(waiting.measure(number))
+    host["load_at_end"] = machine.load()
+    verdicts = waiting.judge(found)
+    print(*waiting.lines(found), sep="\n")
+    told = [{"words": str(verdict), "held": verdict.held} for verdict in verdicts]
+    kept = {"bench": WAITING, "machine": host, "found": waiting.as_values(found), "verdicts": told}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{WAITING}.json").write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    waiting_picture.keep(folder / f"{WAITING}.svg", found)
     return verdicts
 
 

@@ -1,7 +1,7 @@
 """Ways back from what was done in Temporal's console; `test_the_console_matrix` tries every act everywhere."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -129,8 +129,9 @@ async def test_the_pause_that_the_provider_asked_for_is_kept_whoever_signals(fau
 # -- finding what is stuck
 
 ROOT = Path(__file__).parents[2]
-FINDING = (ROOT / "docs/operating.md").read_text(encoding="utf-8").split("## Finding what is stuck")[1]
-QUERIES = re.findall(r"^\| [^|`]+ \| `([^`]+)` \|$", FINDING, re.MULTILINE)
+PAGE = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
+QUERIES = sorted(set(re.findall(r"`(\w+ (?:=|<|>|IN|IS) [^`]+)`", PAGE)))
+FINDING = re.findall(r"^\| [^|`]+ \| `([^`]+)` \|$", PAGE.split("## Finding what is stuck")[1], re.MULTILINE)
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -151,9 +152,22 @@ async def test_what_waits_is_found_by_what_it_waits_for(faulty: Onceward) -> Non
     await refund.require_once(posts=1)
 
 
+async def test_all_that_wait_for_long_in_one_tenant_are_found_by_one_query(faulty: Onceward) -> None:
+    refund = await Refund.proposed(faulty)
+    (query,) = (query for query in FINDING if "OncewardTenant" in query and "OncewardWaitingSince" in query)
+    (moment,) = re.findall(r"'(20[^']+)'", query)
+    now = datetime.now(UTC)
+    await until_found(refund, query.replace(moment, f"{now + timedelta(seconds=1):%Y-%m-%dT%H:%M:%SZ}"))
+    an_hour_ago = query.replace(moment, f"{now - timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}")
+    found = await faulty.temporal.count_workflows(f"{an_hour_ago} AND WorkflowId = '{refund.operation_id}'")
+    assert found.count == 0
+    elsewhere = await faulty.temporal.count_workflows(query.replace("'tenant-a'", "'tenant-b'"))
+    assert elsewhere.count == 0
+
+
 def waiting_for(what: str) -> str:
     """As the page has it."""
-    (query,) = (query for query in QUERIES if f"OncewardWaitingFor = '{what}'" in query)
+    query, *_ = (query for query in FINDING if query.startswith(f"OncewardWaitingFor = '{what}'"))
     return str(query)
 
 

@@ -37,7 +37,7 @@ WAITS: dict[str, tuple[dict[str, Sequence[object]], tuple[str, str], list[str]]]
         {"validate": [WAIT]},
         ("awaiting_approval", "approval"),
         ["a person with role approver:refunds", "since 20", "Nothing has been sent", "Deadline: 20", "approval_expired",
-         "Remind them from 20", "in the back office", "Not to do"],
+         "Remind them: from 20", "in the back office", "Not to do"],
     ),
     "an earlier call": (
         {"validate": [BEHIND]},
@@ -105,9 +105,9 @@ def test_a_question_whose_deadline_is_near_says_so() -> None:
     until_then = begun + timedelta(hours=8)
     early = sentences.approval("a person", begun, begun + timedelta(hours=5), until_then)
     late = sentences.approval("a person", begun, begun + timedelta(hours=7), until_then)
-    assert "Remind them from 2026-11-30 15:00:00 UTC on" in early
+    assert "Remind them: from 2026-11-30 15:00:00 UTC on" in early
     assert "near" not in early
-    assert "**The deadline is near: remind them now.**" in late
+    assert "Remind them: **now, the deadline is near**" in late
 
 
 async def test_while_the_effect_is_made_an_approved_operation_is_found_as_started(
