@@ -89,7 +89,8 @@ def application(
     settings: ApiSettings, database: Database, client: Client, web: httpx2.AsyncClient, closing: Closing
 ) -> FastAPI:
     """The door and the back office over one database and one Temporal."""
-    app = FastAPI(title="Onceward", version="0.1.0", docs_url=None, redoc_url=None)
+    # A redirect to the address without its slash would be built from the Host header.
+    app = FastAPI(title="Onceward", version="0.1.0", docs_url=None, redoc_url=None, redirect_slashes=False)
     answer_with_problems(app)
     issuer = Issuer(settings.issuer, web)
     verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)

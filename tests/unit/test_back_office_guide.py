@@ -43,7 +43,7 @@ def test_it_names_every_filter(filters: type[PendingFilter | OperationFilter]) -
 
 
 def test_the_bodies_that_it_shows_are_taken() -> None:
-    shown = [json.loads(body.replace("'\"'\"'", "'")) for body in re.findall(r"-d '(\{.*?\n\})'", GUIDE, re.DOTALL)]
+    shown = [json.loads(body) for body in re.findall(r"-d '(\{.*?\n\})'", GUIDE, re.DOTALL)]
     decision, resolution = shown
     ResolutionBody.model_validate(resolution)
     assert decision.keys() == {"choice", "reason", "revision", "intent_hash"}

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from fastapi.routing import APIRoute
 from jsonschema import Draft202012Validator
@@ -171,3 +172,17 @@ def test_the_client_for_agents_knows_no_route_of_the_back_office() -> None:
     spoken = "".join(path.read_text() for path in (HTTP.parent / "client").glob("*.py"))
     assert "/v1/turns" in spoken
     assert [word for word in ("approval", "decision", "resolution", "stuck", "sheet") if f"/{word}" in spoken] == []
+
+
+@pytest.mark.parametrize("path", ["/v1/approvals/", "/v1/turns/", "/openapi.json/", "/v2/turns"])
+async def test_an_address_that_is_none_leads_nowhere(path: str) -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(APP), base_url="http://elsewhere.example") as anybody:
+        answer = await anybody.get(path)
+    assert (answer.status_code, answer.json()["code"]) == (404, "unknown_route")
+
+
+@pytest.mark.parametrize("path", ["/", "/back-office"])
+async def test_the_short_addresses_lead_to_the_pages(path: str) -> None:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(APP), base_url="http://elsewhere.example") as anybody:
+        answer = await anybody.get(path)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/back-office/")

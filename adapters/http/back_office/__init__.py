@@ -77,7 +77,8 @@ def mount(
     """Add the back office to `app`, and lead the root address there."""
     pages = back_office(store, sessions, audit, dashboard, verifier, issuer, settings, clock, limits or Limits())
     app.mount(PREFIX, pages)
-    app.add_route("/", _to_back_office, include_in_schema=False)
+    for address in ("/", PREFIX):
+        app.add_route(address, _to_back_office, include_in_schema=False)
 
 
 def back_office(
