@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from adapters.postgres.audit_chain import PostgresAuditChain
 from adapters.postgres.backlog import Backlog, Held, Open, PostgresBacklog, Waiting
 from adapters.postgres.engine import UNANSWERED, Database
 from adapters.postgres.invariants import Measured, PostgresInvariants
@@ -116,7 +115,7 @@ async def _audited(settings: Settings) -> Audit:
         await database.require()
         invariants = await PostgresInvariants(database).all()
         backlog = await PostgresBacklog(database).read()
-        log = await looked_over(PostgresAuditChain(database))
+        log = await looked_over(database)
         return Audit(await PostgresTotals(database).operations(), invariants, backlog, log)
     except StoreUnavailable:
         raise InvalidConfiguration(UNANSWERED) from None

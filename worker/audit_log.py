@@ -61,7 +61,7 @@ async def _verify(asked: argparse.Namespace) -> int:
     if asked.file is not None:
         verdict = _of_file(asked.file, asked.tenant, asked.head)
     else:
-        verdict = await _with_chain(lambda chain: looked_over(chain, asked.tenant, asked.head))
+        verdict = await _with(lambda database: looked_over(database, asked.tenant, asked.head))
     print("\n".join(verdict.lines()))
     return verdict.exit_code
 
@@ -78,23 +78,23 @@ def _of_file(file: Path, tenant: str | None, heads: list[str]) -> LogVerdict:
 
 
 async def _export(asked: argparse.Namespace) -> int:
-    async def export(chain: PostgresAuditChain) -> int:
-        broken = False
+    async def export(database: Database) -> int:
+        chain, broken = PostgresAuditChain(database), False
         for tenant in [asked.tenant] if asked.tenant is not None else await chain.tenants():
             written = await audit_export.exported(chain, tenant, asked.since, sys.stdout.write, _say)
             _say(chain_told(written))
             broken = broken or written.broken is not None
         return BROKEN if broken else SOUND
 
-    return await _with_chain(export)
+    return await _with(export)
 
 
-async def _with_chain(act: Callable[[PostgresAuditChain], Awaitable[T]]) -> T:
+async def _with(act: Callable[[Database], Awaitable[T]]) -> T:
     dsn = read(Settings).postgres_dsn.get_secret_value()
     database = Database(dsn, application_name="onceward-audit", pool_size=1)
     try:
         await database.require()
-        return await act(PostgresAuditChain(database))
+        return await act(database)
     except StoreUnavailable:
         raise InvalidConfiguration(UNANSWERED) from None
     finally:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from adapters.postgres.audit_chain import PostgresAuditChain, Unsealed
+from adapters.postgres.audit_words import PostgresAuditWords
+from adapters.postgres.engine import Database
 from worker.telling import BROKEN, SOUND, age, printable
 from workflows.domain.audit import AuditLine, Checked
 
@@ -16,18 +18,22 @@ LATE_SECONDS = 60
 class LogVerdict:
     """The chains that were looked at. `missing` are heads that were asked for and are nowhere.
 
+    `altered` are operations on which a person's words are no longer those that the log has the digest of.
     What waits to be sealed is known of a database only.
     """
 
     chains: tuple[Checked, ...] = ()
     unsealed: Unsealed | None = None
     missing: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What does not hold, each in a few words."""
         broken = (f"audit log of {printable(chain.tenant)}: {chain.broken}" for chain in self.chains if chain.broken)
-        return (*broken, *(f"no line of the audit log has the hash {printable(head)}" for head in self.missing))
+        missing = (f"no line of the audit log has the hash {printable(head)}" for head in self.missing)
+        altered = (f"what a person said on {each} is not what the audit log knows of" for each in self.altered)
+        return (*broken, *missing, *altered)
 
     @property
     def length(self) -> int:
@@ -67,8 +73,9 @@ class LogVerdict:
         return {**counts, "unsealed": unsealed, "faults": list(self.faults)}
 
 
-async def looked_over(chain: PostgresAuditChain, tenant: str | None = None, heads: Collection[str] = ()) -> LogVerdict:
-    """Look at every chain, or at one tenant's; raises as `snapshot` does."""
+async def looked_over(database: Database, tenant: str | None = None, heads: Collection[str] = ()) -> LogVerdict:
+    """Look at every chain, or at one tenant's, and at what people said; raises as `snapshot` does."""
+    chain = PostgresAuditChain(database)
     missing = set(heads)
 
     def watch(part: Sequence[AuditLine]) -> None:
@@ -76,7 +83,8 @@ async def looked_over(chain: PostgresAuditChain, tenant: str | None = None, head
 
     tenants = [tenant] if tenant is not None else await chain.tenants()
     chains = tuple([await chain.check(each, watch) for each in tenants])
-    return LogVerdict(chains, await chain.unsealed(), tuple(sorted(missing)))
+    altered = await PostgresAuditWords(database).altered(tenant)
+    return LogVerdict(chains, await chain.unsealed(), tuple(sorted(missing)), altered)
 
 
 def chain_told(chain: Checked) -> str:

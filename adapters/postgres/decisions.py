@@ -12,12 +12,12 @@ from adapters.http.back_office.ports import DecisionOutcome
 from adapters.http.back_office.revisions import Vote
 from adapters.postgres import audit_notes, rows
 from adapters.postgres.announcing import announce
+from adapters.postgres.audit_words import of_decision
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, decisions, operations
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
 from workflows.domain.errors import DecisionRefused
-from workflows.domain.intent import digest
 from workflows.domain.notice import NoticeType
 from workflows.domain.principal import Principal
 
@@ -156,8 +156,7 @@ async def _cast(connection: AsyncConnection, approval: Any, viewer: Principal, c
     except IntegrityError:
         raise DecisionRefused("vote_already_cast") from None
     # Their reason stays where it is; changed there, it is no longer what this line says.
-    said = digest([approval.approval_id, viewer.subject, choice.value, reason])
-    await _tell(connection, approval, viewer, f"decision.{choice.value}", said=said)
+    await _tell(connection, approval, viewer, f"decision.{choice.value}", said=of_decision(row))
     return _vote(row)
 
 

@@ -7,11 +7,11 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import audit_notes, rows
+from adapters.postgres.audit_words import of_resolution
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import claims, operations, resolutions
 from workflows.domain.errors import ResolutionRefused
-from workflows.domain.intent import digest
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Finding, Resolution, refusal_of_operator, require_grounds
@@ -56,20 +56,15 @@ async def _resolved(connection: AsyncConnection, operator: Principal, operation_
         return wake
     _require_open(row, word)
     await _require_own_reference(connection, row, operation_id, word)
-    await _keep(connection, operator, operation_id, word)
-    await _tell(connection, row.tenant, operator, operation_id, word)
+    await _tell(connection, row.tenant, await _keep(connection, operator, operation_id, word))
     await rows.post(connection, operation_id, "nudge", **wake.named())
     return wake
 
 
-async def _tell(
-    connection: AsyncConnection, tenant: str, operator: Principal, operation_id: str, word: Resolution
-) -> None:
+async def _tell(connection: AsyncConnection, tenant: str, kept: Any) -> None:
     # The evidence stays where it is; changed there, it is no longer what this line says.
-    finding = word.finding.value
-    said = digest([operation_id, word.item, word.generation, operator.subject, finding, word.evidence, word.reference])
-    detail = {"generation": word.generation, "said": said, **({"item": word.item} if word.item else {})}
-    await rows.tell(connection, tenant, operation_id, operator.subject, f"resolution.{finding}", **detail)
+    detail = {"generation": kept.generation, "said": of_resolution(kept), **({"item": kept.item} if kept.item else {})}
+    await rows.tell(connection, tenant, kept.operation_id, kept.operator, f"resolution.{kept.finding}", **detail)
 
 
 async def _asked_about(connection: AsyncConnection, operation_id: str, item: str, operator: Principal) -> Any:
@@ -106,8 +101,8 @@ async def _require_own_reference(connection: AsyncConnection, row: Any, operatio
         raise ResolutionRefused("resolution_reference_taken")
 
 
-async def _keep(connection: AsyncConnection, operator: Principal, operation_id: str, word: Resolution) -> None:
-    """Write the word; of two operators at once one waits here for the other and is told."""
+async def _keep(connection: AsyncConnection, operator: Principal, operation_id: str, word: Resolution) -> Any:
+    """Write the word and return its row; of two operators at once one waits here for the other and is told."""
     statement = (
         insert(resolutions)
         .values(
@@ -121,10 +116,12 @@ async def _keep(connection: AsyncConnection, operator: Principal, operation_id: 
             reference=word.reference,
         )
         .on_conflict_do_nothing()
-        .returning(resolutions.c.resolution_id)
+        .returning(resolutions)
     )
-    if (await connection.execute(statement)).one_or_none() is None:
+    kept = (await connection.execute(statement)).one_or_none()
+    if kept is None:
         raise ResolutionRefused("resolution_already_given")
+    return kept
 
 
 async def _given(connection: AsyncConnection, operation_id: str, item: str, generation: int) -> Any:

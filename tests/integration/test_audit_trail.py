@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from adapters.http.back_office.session_store import Arrival, SessionRules, fingerprint_of
 from adapters.intake.ports import HostedSeen
+from adapters.postgres.audit_words import PostgresAuditWords
 from adapters.postgres.cancellations import PostgresCancellations
 from adapters.postgres.decisions import PostgresDecisions
 from adapters.postgres.engine import Database
@@ -305,6 +306,42 @@ async def test_every_wish_to_stop_is_told(postgres_bench: PostgresBench, door_da
         ("cancel.late", "support-agent"),
         ("cancel.refused", "user-18"),
     ]
+
+
+# -- words that were changed afterwards
+
+
+@pytest.mark.parametrize("change", ["reason = 'Fine.'", "choice = 'approve'"])
+async def test_a_decision_that_was_changed_afterwards_is_no_longer_what_the_log_has(
+    postgres_bench: PostgresBench, owner_database: Database, decide: PostgresDecisions, change: str
+) -> None:
+    operation, question = await asked(postgres_bench)
+    await attempt(APPROVER, Choice.DENY, reason="Too much.")(decide, operation, question.approval_id)
+    words = PostgresAuditWords(owner_database)
+    assert operation.operation_id not in await words.altered()
+    async with owner_database.transaction() as connection:
+        mine = {"approval_id": question.approval_id}
+        await connection.execute(text(f"UPDATE decisions SET {change} WHERE approval_id = :approval_id"), mine)
+    assert operation.operation_id in await words.altered("tenant-a")
+    assert operation.operation_id not in await words.altered("tenant-b")
+
+
+async def test_an_evidence_that_was_changed_afterwards_is_no_longer_what_the_log_has(
+    postgres_bench: PostgresBench, owner_database: Database
+) -> None:
+    claim = await claimed(postgres_bench)
+    await postgres_bench.claims.begin_send(claim, 10.0)
+    await postgres_bench.claims.conclude(claim, Effect.unknown())
+    await postgres_bench.operations.move(claim.operation_id, State.MANUAL_REVIEW)
+    await postgres_bench.resolve(claim.operation_id, Resolution(Finding.ABANDONED, "Asked them.", "", 1))
+    words = PostgresAuditWords(owner_database)
+    assert claim.operation_id not in await words.altered()
+    async with owner_database.transaction() as connection:
+        mine = {"operation_id": claim.operation_id}
+        await connection.execute(
+            text("UPDATE resolutions SET evidence = 'Nobody asked.' WHERE operation_id = :operation_id"), mine
+        )
+    assert claim.operation_id in await words.altered()
 
 
 # -- people who come and go

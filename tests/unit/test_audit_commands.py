@@ -52,6 +52,12 @@ def test_a_broken_log_names_the_first_place_of_each_chain_and_every_head_that_is
     )
 
 
+def test_words_that_were_changed_break_the_verdict() -> None:
+    verdict = LogVerdict((SOUND,), Unsealed(), altered=("op_1",))
+    assert verdict.exit_code == 1
+    assert verdict.sentence.endswith("what a person said on op_1 is not what the audit log knows of")
+
+
 def test_a_name_from_outside_gives_a_terminal_no_orders() -> None:
     odd = replace(BROKEN, tenant="a\x1b[31m")
     assert "\x1b" not in "\n".join(LogVerdict((odd,), Unsealed(), ("\x1b",)).lines())
