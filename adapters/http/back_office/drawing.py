@@ -11,9 +11,12 @@ from typing import Final, Literal
 from adapters.http.back_office.plots import Bar, Plot
 
 WIDTH: Final = 400
-HEIGHT: Final = 190
+HEIGHT: Final = 198
 LEFT, RIGHT, TOP, BOTTOM = 44, 394, 12, 160
 """The field in which upright bars stand."""
+
+NARROW: Final = 90
+"""Words below bars that are closer than this stand on two lines in turn, so that none runs into the next."""
 
 GAP: Final = 0.18
 """The part of a bar's place that stays empty."""
@@ -22,6 +25,9 @@ LINE: Final = 36
 """The height of one lying bar with its label."""
 
 FOOT: Final = 6
+
+LINE_BELOW: Final = 15
+"""From one line of words below the bars to the next."""
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -103,9 +109,11 @@ def _standing_boxes(plot: Plot, top: int) -> Iterator[Box]:
 
 def _ticks(plot: Plot) -> Iterator[Words]:
     place = (RIGHT - LEFT) / len(plot.bars)
-    for number, bar in enumerate(plot.bars):
-        if bar.tick:
-            yield Words(_round(LEFT + place * (number + 0.5)), BOTTOM + 18, "middle", bar.tick)
+    ticked = [(number, bar.tick) for number, bar in enumerate(plot.bars) if bar.tick]
+    crowded = (RIGHT - LEFT) / max(len(ticked), 1) < NARROW
+    for turn, (number, tick) in enumerate(ticked):
+        lower = LINE_BELOW if crowded and turn % 2 else 0
+        yield Words(_round(LEFT + place * (number + 0.5)), BOTTOM + 16 + lower, "middle", tick)
 
 
 def _lying(plot: Plot) -> Drawing:

@@ -17,12 +17,21 @@ from workflows.domain.lifecycle import ENDS, State
 BARS_PER_TICK: Final[Mapping[Span, int]] = {Span.DAY: 6, Span.WEEK: 4}
 """Every so many bars of the time line one has its time written below."""
 
+TONES: Final[Mapping[State, str]] = {
+    State.PROPOSED: "quiet",
+    State.AWAITING_APPROVAL: "wait",
+    State.STARTED: "busy",
+    State.UNCONFIRMED: "doubt",
+    State.MANUAL_REVIEW: "bad",
+}
+"""Of open states; the tones of their chips are fewer, and here they stand on one another."""
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Series:
-    """What one colour stands for; `tone` is a tone of the chips."""
+    """What one colour stands for; `tone` is a class of the style sheet."""
 
     name: str
     tone: str
@@ -100,7 +109,7 @@ def _ends(figures: Figures, span: Span, language: Language) -> Plot:
 
 def _ages(figures: Figures, language: Language) -> Plot:
     _, states = language.gettext, [state for state in State if state not in ENDS]
-    series = _series(((words.OPERATIONS[state].tone, words.OPERATIONS[state].chip) for state in states), language)
+    series = _series(((TONES[state], words.OPERATIONS[state].chip) for state in states), language)
     bars = _places(said.AGES, states, figures.ages, language)
     return Plot("ages", _("Age of what is open"), _("operations"), _("time in its state"), series, bars)
 

@@ -1,0 +1,48 @@
+"""The pages of a house in a real browser, without servers: each request is answered by the application itself."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from playwright.async_api import Browser, Page, Route
+
+from adapters.http.back_office.languages import COOKIE
+from tests.unit.back_office_house import HERE, OWN_PAGE, House
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a person has set up their browser."""
+
+    width: int = 1200
+    scheme: Literal["light", "dark"] = "light"
+    language: str = "en"
+
+
+WINDOWS = (Window(), Window(scheme="dark", language="ko"), Window(360, "dark"), Window(360, "light", "ko"))
+"""Light and dark, wide and narrow, English and Korean: each pair of them at least once."""
+
+
+@asynccontextmanager
+async def window_of(house: House, chromium: Browser, person: str, window: Window) -> AsyncIterator[Page]:
+    """That person's window; with an empty name nobody is signed in."""
+    visitor = await house.signed_in(person) if person else house.browser()
+    visitor.client.cookies.set(COOKIE, window.language)
+
+    async def answer(route: Route) -> None:
+        asked = route.request
+        # A browser says whose page it comes from only after it has asked here, and all of these come from our own.
+        headers = asked.headers | OWN_PAGE
+        given = await visitor.client.request(asked.method, asked.url, headers=headers, content=asked.post_data_buffer)
+        told = {name: value for name, value in given.headers.items() if name != "set-cookie"}
+        await route.fulfill(status=given.status_code, headers=told, body=given.content)
+
+    context = await chromium.new_context(
+        base_url=HERE, viewport={"width": window.width, "height": 900}, color_scheme=window.scheme
+    )
+    try:
+        await context.route("**/*", answer)
+        yield await context.new_page()
+    finally:
+        await context.close()
