@@ -27,7 +27,7 @@ from adapters.postgres.engine import Database
 from adapters.postgres.invariants import VALUES
 from adapters.postgres.snapshot import snapshot
 from adapters.postgres.tenant_invariants import invariants_of
-from adapters.postgres.tenant_scope import WAITING_FOR_TENANT
+from adapters.postgres.tenant_scope import NOT_FOR_LONG, WAITING_FOR_TENANT
 from workflows.domain.approval import Choice
 from workflows.domain.effect import ABANDONED
 from workflows.domain.gate import Layer
@@ -48,6 +48,7 @@ class PostgresDashboard:
     async def overview(self, viewer: Principal, span: Span) -> Overview:
         """All of it. Raises as `snapshot` does."""
         async with snapshot(self._database) as connection:
+            await connection.execute(text(NOT_FOR_LONG))
             read_at, begin = await _moments(connection, span)
             return Overview(
                 read_at=read_at,

@@ -43,3 +43,6 @@ approvals AS NOT MATERIALIZED (SELECT * FROM approvals WHERE tenant = :tenant)
 
 FOR_LISTS_OF_IDS: Final = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
 """Each list is planned for by its own length, until the transaction ends."""
+
+NOT_FOR_LONG: Final = "SELECT set_config('statement_timeout', '20s', true)"
+"""A person waits for it: what takes longer is given up, until the transaction ends."""
