@@ -10,11 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from tests.bench import gate, machine, picture, report, turn, waiting, waiting_picture
+from tests.bench import gate, machine, office, picture, report, turn, waiting, waiting_picture
 from tests.bench.measuring import Contest, Verdict, exit_code, measure
 
 CONTESTS: Final[Mapping[str, Callable[[], AbstractContextManager[Contest]]]] = MappingProxyType(
-    {"turn": turn.contest, "gate": lambda: nullcontext(gate.contest())}
+    {"turn": turn.contest, "office": office.contest, "gate": lambda: nullcontext(gate.contest())}
 )
 """By name; each is a page of figures of its own."""
 

@@ -1,9 +1,7 @@
 """Three reads of one turn, which take 120, 280 and 200 ms behind the feeds, through the real door and real servers."""
 
-import asyncio
 import secrets
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any, Final
 import httpx2
 
 from tests.bench.measuring import Contest, Contestant, Group, Plan, Timings, Verdict, not_dearer, ratio
+from tests.bench.servers import running
 from worker.dev.issuer import mint
 from worker.dev.stack import Stack
 
@@ -35,7 +34,7 @@ PLAN: Final = Plan(warm_up=3, repeats=5, rounds=2, batch=3)
 @contextmanager
 def contest() -> Iterator[Contest]:
     """With the whole stack running beside it."""
-    with tempfile.TemporaryDirectory() as folder, _running(Path(folder)) as stack, _Door(stack) as door:
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as (stack, _), _Door(stack) as door:
         contestants = [
             Contestant(SLOWEST, "the baseline: 280 ms behind the feed", lambda: door.turn(STOCK)),
             Contestant(TOGETHER, "120, 280 and 200 ms, side by side", lambda: door.turn(WEATHER, STOCK, NEWS)),
@@ -91,22 +90,3 @@ class _Door:
         """The same calls, each in a response of its own."""
         for call in calls:
             self.turn(call)
-
-
-@contextmanager
-def _running(folder: Path) -> Iterator[Stack]:
-    """The stack in a loop of its own, so that what is timed may block."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    stack = Stack(folder, restart=False)
-    try:
-        asyncio.run_coroutine_threadsafe(stack.__aenter__(), loop).result()
-        try:
-            yield stack
-        finally:
-            asyncio.run_coroutine_threadsafe(stack.__aexit__(None, None, None), loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
