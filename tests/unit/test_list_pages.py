@@ -265,7 +265,7 @@ async def test_stuck_work_stands_in_its_groups_with_numbers_amounts_and_ages(hou
     page = (await browser.get(STUCK)).text
     order = [page.index(name) for name in ("review-1", "unsure-1", "/approvals/approval-1", "still-1")]
     assert order == sorted(order)
-    for shown in ("₩24,000", "Like this since 2 days ago", "Ends in 30 minutes", "Nothing moves"):
+    for shown in ("₩24,000", "Last change 2 days ago", "Ends in 30 minutes", "Nothing moves"):
         assert shown in page
     assert "(5) Stuck work" in page
 
