@@ -74,6 +74,16 @@ async def test_the_operation_page_tells_the_story_and_leads_to_the_console(
         await expect(console.locator("body")).to_contain_text(refund.operation_id, timeout=20_000)
 
 
+async def test_the_page_of_invariants_counts_the_refund_that_was_made_and_finds_nothing_broken(
+    onceward: Onceward, chromium: Browser
+) -> None:
+    await (await Refund.approved(onceward)).require_once(posts=1)
+    async with desk_of("approver-1", chromium, onceward.stack.links.back_office) as page:
+        await page.get_by_role("link", name="Invariants").click()
+        await expect(page.locator("main")).to_contain_text("Every promise holds.")
+        await expect(page.get_by_role("img", name="Operations per hour, by how they ended")).to_be_visible()
+
+
 async def test_the_page_says_nothing_to_the_browsers_console(onceward: Onceward, chromium: Browser) -> None:
     refund = await Refund.proposed(onceward)
     async with desk_of("approver-1", chromium, onceward.stack.links.back_office) as page:
