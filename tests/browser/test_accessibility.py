@@ -9,15 +9,17 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
+from adapters.http.back_office.lists import HeldMessage
 from tests.browser.shown import WINDOWS, Window, window_of
 from tests.fakes.dashboard import Asked, Claimed, Row
 from tests.unit.back_office_house import ISSUER, PAGE, House, house_of
-from tests.unit.back_office_sheets import approval_sheet, of_tenant, operation_sheet
+from tests.unit.back_office_sheets import HASH, REFUND, approval_sheet, of_tenant, operation_sheet
 from tests.unit.memory_back_office import NOON
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings
 from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.audit import AuditLine
 from workflows.domain.gate import Layer
+from workflows.domain.impact import Fact, Money
 from workflows.domain.lifecycle import State
 
 OPERATION = "/back-office/operations/operation-1"
@@ -55,6 +57,19 @@ def crowded(house: House) -> None:
         house.store.ask(of_tenant(approval_sheet(f"approval-{place}", quorum=2), "tenant-a"))
 
 
+def revised(house: House) -> None:
+    """A second revision, of what a model had given otherwise, with much text in it."""
+    given = (Fact("order_id", "1001"), Fact(LONG, LONG * 20))
+    changed = replace(approval_sheet(), impact=replace(REFUND, money=Money(35_000, "KRW")), given=given)
+    house.store.revise(changed, HASH)
+
+
+def held(house: House) -> None:
+    """A message that nobody will deliver."""
+    operation_in(State.MANUAL_REVIEW)(house)
+    house.store.held[41] = ("support-7", HeldMessage(41, "nudge", "operation-1", "undeliverable", 4, NOON, NOON))
+
+
 def operation_in(state: State) -> Prepare:
     def prepare(house: House) -> None:
         sheet = operation_sheet(state=state)
@@ -84,6 +99,9 @@ PAGES = (
     Shown("sign-in", "", "/back-office/sign-in"),
     Shown("inbox, empty", "approver-1", "/back-office/", empty),
     Shown("inbox", "approver-1", "/back-office/", crowded),
+    Shown("inbox, narrowed down", "approver-1", f"/back-office/?tool={LONG[:200]}&currency=KRW&waiting=1d"),
+    Shown("inbox, a form at fault", "approver-1", "/back-office/?narrow=1&at_least=5&waiting=ever"),
+    Shown("approval, second revision", "approver-1", PAGE, revised),
     Shown("approval, open", "approver-1", PAGE),
     Shown("approval, decided", "approver-1", PAGE, decided),
     Shown("approval, barred", "approver-1", PAGE, own_request),
@@ -94,6 +112,8 @@ PAGES = (
     Shown("refused", "approver-1", "/back-office/nothing-here"),
     Shown("stuck work, none", "operator-1", "/back-office/stuck", empty),
     Shown("stuck work", "operator-1", "/back-office/stuck", operation_in(State.MANUAL_REVIEW)),
+    Shown("stuck work, a message too", "operator-1", "/back-office/stuck", held),
+    Shown("search, a form at fault", "viewer-1", "/back-office/operations?since=never&state=odd"),
     Shown("audit", "operator-1", "/back-office/audit", audited),
     Shown("invariants, nothing yet", "viewer-1", INVARIANTS),
     Shown("invariants", "viewer-1", INVARIANTS, busy),
