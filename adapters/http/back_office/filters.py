@@ -64,7 +64,7 @@ class Typed:
     """What stands in the fields of one form. `faults` say of a field what was expected there."""
 
     path: str
-    values: Mapping[str, str]
+    values: dict[str, str]
     faults: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -87,11 +87,13 @@ class Typed:
         return self.values.get(name, "")
 
     def one_of(self, name: str, among: Mapping[str, T]) -> T | None:
-        """What a choice stands for."""
+        """What a choice stands for. One that there is not is forgotten: nobody could have typed it."""
         value = self.values.get(name)
-        if value is not None and value not in among:
-            self.faults[name] = N_("There is no such choice.")
-        return among.get(value) if value is not None else None
+        if value is None or value in among:
+            return among[value] if value is not None else None
+        self.faults[name] = N_("There is no such choice.")
+        del self.values[name]
+        return None
 
     def amount(self, name: str, currency: str) -> int | None:
         """An amount in minor units of the currency."""
