@@ -38,9 +38,11 @@ WHERE_IT_MAY_STAND = {
     ("calls", "tool"),
     ("claims", "data"),
     ("decisions", "reason"),
+    ("events", "resource"),
+    ("events", "tool"),
 }
-"""Columns for what was validated, what the downstream answered, what an approver is shown, what a person wrote, and
-the name by which a model called."""
+"""Columns for what was validated, what the downstream answered, what an approver is shown, what a person wrote, which
+object an act was about, and the name by which a model called."""
 
 
 @dataclass

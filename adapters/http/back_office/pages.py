@@ -66,7 +66,7 @@ class Pages:
             now=now,
             language=language,
             # A refusal repeats nothing that was sent, its address neither.
-            here=HOME if template == REFUSED else shown_page(request),
+            here=HOME if template == REFUSED else shown_page(request, narrowed=status < 400),
             distance=lambda at: figures.distance(at, now, language),
             zone_name=figures.zone_name(language),
             **shown,
