@@ -20,8 +20,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from adapters.addresses import is_of_this_machine
 from adapters.postgres_dsn import PostgresDsn
+from worker.identity_settings import IdentitySettings
 from worker.rate_limits import RateLimitSettings
 from worker.webhook_settings import WebhookSettings
 from workflows.domain.errors import InvalidConfiguration
@@ -139,43 +139,12 @@ MetricsToken = Annotated[
 ]
 
 
-class ApiSettings(ToolSettings, RateLimitSettings):
+class ApiSettings(ToolSettings, IdentitySettings, RateLimitSettings):
     """For the doors and the back office."""
 
     api_host: str = Field("127.0.0.1", description="the address to listen on")
     api_port: Port = Field(8080, description="the port to listen on")
-    development: bool = Field(
-        False, description="true: the issuer may be on this machine, as the development issuer is. Never in production"
-    )
-    public_url: str = Field(
-        pattern="^https?://", description="how browsers reach us: https, or http on this machine only"
-    )
     console_url: str = Field("", description="the Temporal console's base URL, for links")
-    issuer: str = Field(
-        pattern="^https?://", description="the OIDC issuer: https, and on this machine only if DEVELOPMENT is true"
-    )
-    audience: str = Field("onceward", min_length=1, description="the audience that tokens must name")
-    back_office_client_id: str = Field(
-        "onceward-back-office",
-        min_length=1,
-        validate_default=True,
-        description="our client id at the issuer, another word than AUDIENCE",
-    )
-    back_office_audience: str = Field(
-        "onceward-back-office-api",
-        min_length=1,
-        validate_default=True,
-        description="the audience of people's tokens for the back office's API; not AUDIENCE or BACK_OFFICE_CLIENT_ID",
-    )
-    session_secret: SecretStr = Field(
-        min_length=32, description="at least 32 characters; protects sign-ins under way and forms"
-    )
-    session_idle_minutes: int = Field(
-        45, ge=5, le=480, description="how long nobody may use a session before it ends, 5 to 480 minutes"
-    )
-    sessions_per_person: int = Field(
-        10, ge=1, description="how many sessions one person may have at once; the oldest ends"
-    )
     strict_tools: bool = Field(
         True, description="false: no provider is asked to hold a model to a tool's schema; it is held to it here anyway"
     )
@@ -188,40 +157,6 @@ class ApiSettings(ToolSettings, RateLimitSettings):
     metrics_token: MetricsToken = Field(
         None, description="at least 16 characters that a scraper sends as bearer token; without it there is no /metrics"
     )
-
-    @field_validator("public_url")
-    @classmethod
-    def _out_of_reach_of_listeners(cls, address: str) -> str:
-        # The session cookie travels to it.
-        if not address.startswith("https://") and not is_of_this_machine(address):
-            raise ValueError("in the clear")
-        return address
-
-    @field_validator("issuer")
-    @classmethod
-    def _worth_believing(cls, address: str, read: ValidationInfo) -> str:
-        # Whoever answers in its place can be anybody; at the development issuer anybody can be anybody.
-        development = bool(read.data.get("development"))
-        fits = development if is_of_this_machine(address) else address.startswith("https://")
-        if not fits:
-            raise ValueError("not to be trusted")
-        return address
-
-    @field_validator("back_office_client_id")
-    @classmethod
-    def _another_word(cls, client: str, read: ValidationInfo) -> str:
-        # Else an agents' token would be as good as the proof of a sign-in, and the other way round.
-        if client == read.data.get("audience"):
-            raise ValueError("the same")
-        return client
-
-    @field_validator("back_office_audience")
-    @classmethod
-    def _one_of_its_own(cls, audience: str, read: ValidationInfo) -> str:
-        # Otherwise what an agent holds, or what only says that somebody signed in, would open the routes that decide.
-        if audience in (read.data.get("audience"), read.data.get("back_office_client_id")):
-            raise ValueError("another door's")
-        return audience
 
 
 class RelaySettings(WebhookSettings, TemporalSettings):
