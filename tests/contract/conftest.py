@@ -5,7 +5,8 @@ import pytest
 from adapters.postgres.back_office import PostgresBackOffice
 from adapters.postgres.engine import Database
 from tests.support.benches import PostgresBench, nobody_is_woken
-from tests.support.offices import MemoryOffice, Office, PostgresOffice
+from tests.support.offices import MemoryOffice, Office
+from tests.support.postgres_offices import PostgresOffice
 from tests.support.proposals import fresh
 from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
 

@@ -14,7 +14,8 @@ from adapters.postgres.engine import Database
 from adapters.postgres.tables import decisions, outbox
 from tests.support.acts import IMPACT
 from tests.support.benches import nobody_is_woken
-from tests.support.offices import DAY_SECONDS, Office, PostgresOffice, person
+from tests.support.offices import DAY_SECONDS, Office, person
+from tests.support.postgres_offices import PostgresOffice
 from tests.support.proposals import CALLER, fresh, lookup, refund, turn_of
 from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.errors import DecisionRefused

@@ -19,7 +19,8 @@ from adapters.http.back_office.lists import (
     StuckWork,
 )
 from adapters.postgres.tables import events, outbox
-from tests.support.offices import AMOUNT, DAY_SECONDS, Office, PostgresOffice, person
+from tests.support.offices import AMOUNT, DAY_SECONDS, Office, person
+from tests.support.postgres_offices import PostgresOffice
 from tests.support.proposals import fresh
 from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.errors import RequeueRefused

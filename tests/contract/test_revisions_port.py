@@ -10,7 +10,8 @@ from adapters.http.back_office.ports import ApprovalSheet
 from adapters.intake.judging import judge
 from adapters.intake.ports import Turn
 from tests.support.acts import PLEA, binding_of
-from tests.support.offices import AMOUNT, Office, PostgresOffice, person
+from tests.support.offices import AMOUNT, Office, person
+from tests.support.postgres_offices import PostgresOffice
 from tests.support.proposals import CALLER, CATALOG, fresh, refund
 from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.impact import Fact, Money

@@ -7,19 +7,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.exc import ProgrammingError
 
 from adapters.postgres.engine import Database
 from adapters.postgres.notices import PAUSES_SECONDS, Notice, PostgresNotices
 from adapters.postgres.outbox import Message, PostgresOutbox
 from adapters.postgres.rows import NOW
-from adapters.postgres.tables import notices, outbox
+from adapters.postgres.tables import events, notices, outbox
 from adapters.webhooks.receivers import Receiver
 from adapters.webhooks.sender import Sender
 from tests.support.acts import asked, proposed
 from tests.support.benches import PostgresBench
 from tests.support.listener import SECRET, Listener, closes, listening, status
-from tests.support.proposals import fresh
+from tests.support.proposals import CALLER, fresh
 from tests.support.waiting import until
 from worker.notices import AT_ONCE, Notices
 from workflows.domain.approval import Choice
@@ -327,6 +328,25 @@ async def test_what_was_given_up_is_told_after_all_when_somebody_says_so(bridge:
     first, second = bridge.chat.of(operation_id)
     assert first.event_id == second.event_id
     assert len(bridge.mail.heard) == 1, "whoever has taken it is not told again"
+
+
+async def test_the_audit_log_is_told_what_was_told_after_all_although_the_relay_can_tell_it_nothing_else(
+    bridge: Bridge,
+) -> None:
+    operation_id, _ = await question(bridge)
+    bridge.chat.answer = status(410)
+    await bridge.drain()
+    await bridge.tell()
+    await bridge.store.retell(bridge.names[0])
+    row = await bridge.row(operation_id)
+    told = select(events).where(events.c.operation_id == operation_id, events.c.what == "notice.retold")
+    (line,) = await bridge.bench.rows(told)
+    assert (line.actor, line.writer) == ("relay", "onceward_relay")
+    assert line.detail == {"message": row.message_id, "receiver": bridge.names[0]}
+    assert (line.tenant, line.tool) == (CALLER.tenant, "refund_payment")
+    with pytest.raises(ProgrammingError, match="permission denied"):
+        async with bridge.database.transaction() as connection:
+            await connection.execute(insert(events).values(tenant=line.tenant, actor="relay", what="notice.retold"))
 
 
 async def test_what_ends_every_relay_that_delivers_it_is_not_taken_for_ever(bridge: Bridge) -> None:

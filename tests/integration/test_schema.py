@@ -59,7 +59,11 @@ UPDATES: dict[str, set[tuple[str, str]]] = {
         ("approvals", "ended_at"),
         *(("sessions", name) for name in ("fingerprint", "earlier_fingerprint", "name", "roles", "locale", "zone")),
         *(("sessions", name) for name in ("seen_at", "checked_at", "ended_at")),
-        *(("outbox", name) for name in ("due_at", "attempts", "failure", "set_aside_at")),
+        *(
+            (table, name)
+            for table in ("outbox", "notices")
+            for name in ("due_at", "attempts", "failure", "set_aside_at")
+        ),
     },
     "worker": {
         *(("operations", name) for name in ("state", "code", "details", "result", "reference")),

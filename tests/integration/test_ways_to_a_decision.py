@@ -201,6 +201,7 @@ def test_every_route_that_changes_something_is_known(house: House) -> None:
         f"{PREFIX}/operations/{{id}}/resolution",
         f"{PREFIX}/sign-out",
         f"{PREFIX}/stuck/messages/{{id}}/requeue",
+        f"{PREFIX}/stuck/notices/{{id}}/retell",
         "/v1/approvals/{approval_id}/decision",
         "/v1/operations/{operation_id}/cancel",
         "/v1/operations/{operation_id}/resolution",

@@ -1,29 +1,18 @@
-"""A back office's store with a tenant of its own, and what a test can do behind it: in memory, and over PostgreSQL."""
+"""A back office's store with a tenant of its own, and what a test can do behind it; and one in memory."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
-from sqlalchemy import insert, select, update
-
-from adapters.http.back_office.lists import HeldMessage
+from adapters.http.back_office.lists import HeldMessage, HeldNotice
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.back_office.revisions import ApprovalEvent
-from adapters.postgres.back_office import PostgresBackOffice
-from adapters.postgres.engine import Database
-from adapters.postgres.rows import NOW
-from adapters.postgres.tables import calls, decisions, operations, outbox
-from tests.support.acts import IMPACT, LEASE_SECONDS, PLEA, binding_of
-from tests.support.benches import PostgresBench
-from tests.support.proposals import CALLER, fresh, lookup, refund, turn_of
+from tests.support.proposals import fresh
 from tests.unit.back_office_sheets import approval_sheet, of_tenant, operation_sheet
 from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
-from workflows.domain.approval import ApprovalState, Clearance
-from workflows.domain.contract import ApprovalRule
-from workflows.domain.gate import Layer, Verdict
-from workflows.domain.impact import Impact, Money
-from workflows.domain.lifecycle import ENDS, State
-from workflows.domain.operation import Operation
+from workflows.domain.approval import ApprovalState
+from workflows.domain.impact import Money
+from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 
 DAY_SECONDS = 24 * 3600.0
@@ -68,6 +57,9 @@ class Office(Protocol):
 
     async def set_aside(self, operation_id: str) -> int:
         """A message about an operation that nobody will deliver; returns its number."""
+
+    async def keep_from(self, receiver: str, operation_id: str) -> int:
+        """An event of an operation of which a receiver will not be told; returns its number."""
 
 
 @dataclass
@@ -152,96 +144,12 @@ class MemoryOffice:
         self.store.held[number] = (requester, message)
         return number
 
-
-@dataclass
-class PostgresOffice:
-    store: PostgresBackOffice
-    bench: PostgresBench
-    owner: Database
-    tenant: str
-    operations: dict[str, Operation]
-
-    async def ask(
-        self, quorum: int = 1, days: float = 3.0, money: Money | None = AMOUNT, role: str = ROLE, who: str = "support-7"
-    ) -> str:
-        operation = await self.proposed(who)
-        rule = ApprovalRule(role, quorum=quorum, expires_seconds=days * DAY_SECONDS)
-        impact: Impact = replace(IMPACT, money=money)
-        plea = replace(PLEA, binding=binding_of(operation), impact=impact, rule=rule)
-        question = await self.bench.approvals.ask(operation, plea)
-        self.operations[question.approval_id] = operation
-        return question.approval_id
-
-    async def pass_time(self, approval_id: str, seconds: float) -> None:
-        await self.bench.pass_time(self.operations[approval_id].operation_id, seconds)
-
-    async def end(self, approval_id: str, state: ApprovalState) -> None:
-        operation = self.operations[approval_id]
-        if state is ApprovalState.VOID:
-            await self.bench.approvals.void(approval_id)
-            return
-        clearance = Clearance(binding_of(operation), approval_id)
-        await self.bench.operations.record(operation, [Verdict(Layer.RISK)], clearance)
-        await self.bench.claims.acquire(operation.operation_id, "owner-1", LEASE_SECONDS)
-
-    async def ask_anew(self, approval_id: str, money: Money) -> str:
-        operation = self.operations[approval_id]
-        await self.bench.approvals.void(approval_id)
-        binding = replace(binding_of(operation), resource_version="2")
-        plea = replace(PLEA, binding=binding, impact=replace(IMPACT, money=money))
-        question = await self.bench.approvals.ask(operation, plea)
-        self.operations[question.approval_id] = operation
-        return question.approval_id
-
-    async def votes(self, approval_id: str) -> int:
-        return len(await self.bench.rows(select(decisions).where(decisions.c.approval_id == approval_id)))
-
-    async def propose(self, number: int) -> list[str]:
-        reads = [lookup(f"call-{place}") for place in range(number)]
-        registered = await self.bench.inbox.register(turn_of(*reads, caller=replace(CALLER, tenant=self.tenant)))
-        return [each.operation_id or "" for each in registered]
-
-    async def stand(self, state: State, seconds: float = 0.0, who: str = "support-7") -> str:
-        operation = await self.proposed(who)
-        await self.bench.spendings.reserve(operation, AMOUNT, 0.0)
-        await self.rest(operation.operation_id, seconds, state)
-        return operation.operation_id
-
-    async def names(self, operation_id: str) -> tuple[str, str, str]:
-        (row,) = await self.bench.rows(select(calls).where(calls.c.operation_id == operation_id))
-        stored = await self.bench.operations.load(operation_id)
-        return row.call_id, row.request_id, stored.resource.partition(":")[2]
-
-    async def set_aside(self, operation_id: str) -> int:
-        values = {"operation_id": operation_id, "kind": "nudge", "payload": {}, "attempts": 4}
-        held = insert(outbox).values(**values, failure="undeliverable", set_aside_at=NOW)
-        async with self.owner.transaction() as connection:
-            number: int = (await connection.execute(held.returning(outbox.c.message_id))).scalar_one()
-            return number
-
-    async def rest(self, operation_id: str, seconds: float, state: State | None = None) -> None:
-        """It has stood where it stands for so long; in another state when one is given."""
-        values: dict[str, Any] = {
-            "updated_at": NOW - timedelta(seconds=seconds),
-            "ended_at": NOW if state in ENDS else None,
-        }
-        if state is not None:
-            values["state"] = state.value
-        async with self.owner.transaction() as connection:
-            which = operations.c.operation_id == operation_id
-            await connection.execute(update(operations).where(which).values(values))
-
-    async def turn_of_two(self) -> list[str]:
-        """Two writes of one turn, in their order."""
-        writes = [refund(call_id=f"call-{place}", order_id=fresh("O")) for place in range(2)]
-        registered = await self.bench.inbox.register(turn_of(*writes, caller=replace(CALLER, tenant=self.tenant)))
-        return [each.operation_id or "" for each in registered]
-
-    async def proposed(self, who: str = "support-7") -> Operation:
-        caller = replace(CALLER, tenant=self.tenant, subject=who)
-        proposal = refund(call_id=fresh("call"), order_id=fresh("O"))
-        (registered,) = await self.bench.inbox.register(turn_of(proposal, caller=caller))
-        return await self.bench.operations.load(registered.operation_id or "")
+    async def keep_from(self, receiver: str, operation_id: str) -> int:
+        number, now = len(self.store.untold) + 1, self.clock()
+        requester = self.store.operation_sheets[f"{self.tenant}/{operation_id}"].line.requester
+        notice = HeldNotice(number, receiver, "approval.asked", operation_id, "status 410", 1, now, now)
+        self.store.untold[number, receiver] = (requester, notice)
+        return number
 
 
 def person(office: Office, subject: str = "approver-1", *roles: str, agent: str = "") -> Principal:

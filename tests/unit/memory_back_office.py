@@ -11,6 +11,8 @@ from adapters.http.back_office.lists import (
     ApprovalList,
     HeldMessage,
     HeldMessages,
+    HeldNotice,
+    HeldNotices,
     OperationLine,
     OperationList,
     OperationQuery,
@@ -50,8 +52,8 @@ class StandingClock:
 class MemoryBackOffice:
     """Keeps sheets in dictionaries. `attempts` lists every decision that was tried, counted or not.
 
-    `held` are the messages that were set aside, each with its operation's requester; `names` are the ids of the calls
-    and responses that became an operation.
+    `held` are the messages that were set aside and `untold` the notices, each with its operation's requester; `names`
+    are the ids of the calls and responses that became an operation.
     """
 
     clock: StandingClock
@@ -61,6 +63,8 @@ class MemoryBackOffice:
     resolutions: dict[str, Resolution] = field(default_factory=dict)
     held: dict[int, tuple[str, HeldMessage]] = field(default_factory=dict)
     requeued: list[int] = field(default_factory=list)
+    untold: dict[tuple[int, str], tuple[str, HeldNotice]] = field(default_factory=dict)
+    retold: list[tuple[int, str]] = field(default_factory=list)
     names: dict[str, set[str]] = field(default_factory=dict)
 
     def ask(self, sheet: ApprovalSheet) -> None:
@@ -128,25 +132,34 @@ class MemoryBackOffice:
         asked = [sheet for sheet in mine if sheet.approval.state in memory_lists.OPEN]
         groups = [memory_lists.group(why, self._lines(viewer), asked, self.clock()) for why in Stuck]
         operator = OPERATOR_ROLE in viewer.roles and not viewer.agent
-        return StuckWork(tuple(groups), self._messages(viewer) if operator else None)
+        return StuckWork(tuple(groups), *((self._messages(viewer), self._notices(viewer)) if operator else ()))
 
     async def stuck_number(self, viewer: Principal) -> int:
         return (await self.stuck(viewer)).total
 
     async def requeue(self, viewer: Principal, message_id: int) -> None:
         requester, message = self.held.get(message_id, ("", None))
-        sheet = None if message is None else await self.operation(viewer, message.operation_id)
-        if sheet is None:
-            raise RequeueRefused("not_found")
-        refusal = refusal_of_operator(viewer, viewer.tenant, requester)
-        if refusal is not None:
-            raise RequeueRefused(refusal)
+        await self._require_operator(viewer, requester, message)
         if message_id in self.requeued:
             raise RequeueRefused("message_not_set_aside")
         self.requeued.append(message_id)
 
+    async def retell(self, viewer: Principal, message_id: int, receiver: str) -> None:
+        requester, notice = self.untold.get((message_id, receiver), ("", None))
+        await self._require_operator(viewer, requester, notice)
+        if (message_id, receiver) in self.retold:
+            raise RequeueRefused("message_not_set_aside")
+        self.retold.append((message_id, receiver))
+
     async def operation(self, viewer: Principal, operation_id: str) -> OperationSheet | None:
         return self.operation_sheets.get(f"{viewer.tenant}/{operation_id}")
+
+    async def _require_operator(self, viewer: Principal, requester: str, held: HeldMessage | HeldNotice | None) -> None:
+        if held is None or await self.operation(viewer, held.operation_id) is None:
+            raise RequeueRefused("not_found")
+        refusal = refusal_of_operator(viewer, viewer.tenant, requester)
+        if refusal is not None:
+            raise RequeueRefused(refusal)
 
     def _require_approver(self, viewer: Principal, sheet: ApprovalSheet) -> None:
         asked = sheet.requester
@@ -183,6 +196,12 @@ class MemoryBackOffice:
         kept = {number: message for number, (_, message) in self.held.items() if number not in self.requeued}
         lines = [message for _, message in sorted(kept.items()) if message.operation_id in mine]
         return HeldMessages(len(lines), tuple(lines[:PAGE]))
+
+    def _notices(self, viewer: Principal) -> HeldNotices:
+        mine = {line.operation_id for line in self._lines(viewer)}
+        kept = [notice for which, (_, notice) in sorted(self.untold.items()) if which not in self.retold]
+        lines = [notice for notice in kept if notice.operation_id in mine]
+        return HeldNotices(len(lines), tuple(lines[:PAGE]))
 
 
 def _state_after(votes: Sequence[Vote], quorum: int) -> ApprovalState:

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from adapters.http.back_office.lists import HeldMessage
+from adapters.http.back_office.lists import HeldMessage, HeldNotice
 from tests.unit.back_office_house import INBOX, Browser, House
 from tests.unit.back_office_sheets import REFUND, approval_sheet, operation_sheet
 from tests.unit.memory_back_office import NOON
@@ -329,3 +329,57 @@ async def test_a_message_is_put_back_by_a_form_of_ours_only(house: House) -> Non
     assert (await operator.post(f"{STUCK}/messages/41/requeue", form, foreign)).status_code == 403
     assert (await house.browser().post(f"{STUCK}/messages/41/requeue", form)).status_code == 303
     assert house.store.requeued == []
+
+
+def keep_from(house: House, receiver: str = "chat") -> None:
+    house.store.record(operation_sheet())
+    held = HeldNotice(51, receiver, "approval.asked", "operation-1", "status 410", 1, NOON, NOON - timedelta(hours=3))
+    house.store.untold[51, receiver] = ("support-7", held)
+
+
+async def test_an_operator_has_a_receiver_told_after_all_with_the_button(house: House) -> None:
+    keep_from(house)
+    operator = await house.signed_in("operator-1")
+    page = (await operator.get(STUCK)).text
+    for shown in ("Somebody must decide", "chat", "status 410", "1 try", "Set aside 3 hours ago"):
+        assert shown in page
+    assert "/back-office/operations/operation-1" in links(page)
+    form = await operator.hidden(STUCK)
+    assert form["receiver"] == "chat"
+    answer = await operator.post(f"{STUCK}/notices/51/retell", form)
+    assert answer.status_code == 200
+    assert "The notice is delivered after all" in answer.text
+    assert house.store.retold == [(51, "chat")]
+    again = await operator.post(f"{STUCK}/notices/51/retell", form)
+    assert again.status_code == 409
+    assert "The notice was not put back" in again.text
+
+
+async def test_others_see_no_notices_and_have_none_delivered(house: House, approver: Browser) -> None:
+    keep_from(house)
+    assert "Notices that were set aside" not in (await approver.get(STUCK)).text
+    form = {**await approver.hidden(INBOX), "receiver": "chat"}
+    assert (await approver.post(f"{STUCK}/notices/51/retell", form)).status_code == 403
+    assert house.store.retold == []
+
+
+@pytest.mark.parametrize(
+    ("number", "receiver"), [("52", "chat"), ("51", "mail"), ("51", ""), ("51", "chat\x00"), ("x", "chat")]
+)
+async def test_a_notice_that_is_not_there_is_absent(house: House, number: str, receiver: str) -> None:
+    keep_from(house)
+    operator = await house.signed_in("operator-1")
+    form = {**await operator.hidden(STUCK), "receiver": receiver}
+    assert (await operator.post(f"{STUCK}/notices/{number}/retell", form)).status_code == 404
+    assert house.store.retold == []
+
+
+async def test_a_receiver_is_told_after_all_by_a_form_of_ours_only(house: House) -> None:
+    keep_from(house)
+    operator = await house.signed_in("operator-1")
+    form, address = await operator.hidden(STUCK), f"{STUCK}/notices/51/retell"
+    assert (await operator.get(address)).status_code == 405
+    assert (await operator.post(address, {**form, "csrf": "wrong"})).status_code == 403
+    assert (await operator.post(address, form, {"Sec-Fetch-Site": "cross-site"})).status_code == 403
+    assert (await house.browser().post(address, form)).status_code == 303
+    assert house.store.retold == []

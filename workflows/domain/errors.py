@@ -18,7 +18,7 @@
     ├── StoreUnavailable       our own database does not answer
     ├── DecisionRefused        an approver's decision did not count
     ├── ResolutionRefused      an operator's word did not count
-    ├── RequeueRefused         a message that was set aside was not put back
+    ├── RequeueRefused         what was set aside undelivered was not put back
     └── InvalidConfiguration   the process must not start
 
 Codes are stable; `ERRORS` says of each which kind it is and what the caller may do next. Messages never carry a
@@ -368,7 +368,7 @@ class ResolutionRefused(OncewardError):
 
 
 class RequeueRefused(OncewardError):
-    """A message that was set aside was not put back; `code` says why (message_not_set_aside, operator_not_allowed)."""
+    """What was set aside undelivered was not put back; `code` says why (message_not_set_aside, operator_not_allowed)."""
 
 
 class InvalidConfiguration(OncewardError):

@@ -133,6 +133,7 @@ def _stuck_routes(stuck: StuckPages) -> list[Route]:
     return [
         Route("/stuck", stuck.index),
         Route("/stuck/messages/{id}/requeue", stuck.requeue, methods=["POST"]),
+        Route("/stuck/notices/{id}/retell", stuck.retell, methods=["POST"]),
     ]
 
 

@@ -193,16 +193,45 @@ class HeldMessages:
 
 
 @dataclass(frozen=True)
+class HeldNotice:
+    """An event of which a receiver outside was not told, and will not be unless an operator has it told after all.
+
+    `receiver` is the name that the operator's settings give it, never its address; `what` names the event, of which
+    `message_id` is the number; `failure` is a code.
+    """
+
+    message_id: int
+    receiver: str
+    what: str
+    operation_id: str
+    failure: str
+    attempts: int
+    written_at: datetime
+    held_since: datetime
+
+
+@dataclass(frozen=True)
+class HeldNotices:
+    """Notices that were set aside, the oldest event first, and how many there are."""
+
+    total: int = 0
+    lines: tuple[HeldNotice, ...] = ()
+
+
+@dataclass(frozen=True)
 class StuckWork:
     """Everything of a tenant that does not go on by itself, or not as it should.
 
-    `groups` has one for each reason, in their order, empty ones too. `messages` is None for whoever is no operator.
+    `groups` has one for each reason, in their order, empty ones too. `messages` and `notices` are None for whoever is
+    no operator.
     """
 
     groups: tuple[StuckGroup, ...]
     messages: HeldMessages | None = None
+    notices: HeldNotices | None = None
 
     @property
     def total(self) -> int:
         """How many lines there are in all."""
-        return sum(group.total for group in self.groups) + (self.messages.total if self.messages else 0)
+        held = (self.messages, self.notices)
+        return sum(group.total for group in self.groups) + sum(each.total for each in held if each)

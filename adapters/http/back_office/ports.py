@@ -208,7 +208,7 @@ class BackOfficeStore(Protocol):
         ...
 
     async def stuck(self, viewer: Principal) -> StuckWork:
-        """What of the viewer's tenant does not go on; messages that were set aside are shown to operators only."""
+        """What of the viewer's tenant does not go on; what was set aside undelivered is shown to operators only."""
         ...
 
     async def stuck_number(self, viewer: Principal) -> int:
@@ -221,5 +221,13 @@ class BackOfficeStore(Protocol):
         Raises:
             RequeueRefused, checked in this order: `not_found` (absent or another tenant's), `operator_not_allowed`
             (agent, role or own request), `message_not_set_aside` (delivered, or on its way).
+        """
+        ...
+
+    async def retell(self, viewer: Principal, message_id: int, receiver: str) -> None:
+        """Have a notice that was set aside delivered after all, as if it were new; the operation's timeline tells.
+
+        Raises:
+            RequeueRefused, checked as for `requeue`: `not_found` also for a receiver that has no such notice.
         """
         ...

@@ -1,6 +1,8 @@
 """Stuck work: what does not go on, why, since when, and what can be done about it."""
 
 import re
+from collections.abc import Awaitable
+from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -47,8 +49,43 @@ MESSAGES = {
     "event": N_("Notice to other systems"),
 }
 
+TOLD = {
+    "approval.asked": N_("Somebody must decide"),
+    "approval.granted": N_("A request was approved"),
+    "approval.denied": N_("A request was denied"),
+    "approval.expired": N_("A request expired"),
+    "approval.void": N_("A request was taken back"),
+    "operation.manual_review": N_("An operator is needed"),
+    "operation.ended": N_("An operation came to its end"),
+}
+"""What receivers outside are told of."""
+
 NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 """What the store's column can hold."""
+
+NAME = re.compile(r"[^\x00]{1,255}")
+"""What the name of a receiver can be."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What an operator is told who has put something back: that it is done and what then comes, or that it is not."""
+
+    done: str
+    then: str
+    refused: str
+
+
+REQUEUED = Said(
+    N_("The message is back in the queue"),
+    N_("It will be delivered in a moment. If it cannot be, it comes back here."),
+    N_("The message was not put back"),
+)
+RETOLD = Said(
+    N_("The notice is delivered after all"),
+    N_("It is tried for about a day, and comes back here if the receiver does not take it."),
+    N_("The notice was not put back"),
+)
 
 
 class StuckPages:
@@ -64,19 +101,31 @@ class StuckPages:
 
     async def requeue(self, request: Request) -> Response:
         """Put a message back that was set aside, and show what is stuck now."""
+        session, number = self._sender(request), _number(request)
+        await trusted_form(request, session, self._origin)
+        return await self._put_back(request, session, self._store.requeue(session.viewer, number), REQUEUED)
+
+    async def retell(self, request: Request) -> Response:
+        """Have a receiver told after all of what was set aside for it, and show what is stuck now."""
+        session, number = self._sender(request), _number(request)
+        receiver = (await trusted_form(request, session, self._origin)).get("receiver", "")
+        if not NAME.fullmatch(receiver):
+            raise PageRefused.absent()
+        return await self._put_back(request, session, self._store.retell(session.viewer, number, receiver), RETOLD)
+
+    def _sender(self, request: Request) -> Session:
         session = self._sessions.find(request)
         if session is None:
             raise SignInNeeded(f"{PREFIX}/stuck")
-        number = request.path_params["id"]
-        if not NUMBER.fullmatch(number):
-            raise PageRefused.absent()
-        await trusted_form(request, session, self._origin)
+        return session
+
+    async def _put_back(self, request: Request, session: Session, act: Awaitable[None], said: Said) -> Response:
         language = language_of(request, session)
         try:
-            await self._store.requeue(session.viewer, int(number))
+            await act
         except RequeueRefused as refusal:
-            return await self._page(request, session, Live(0), _refused(refusal.code, language))
-        return await self._page(request, session, Live(0), _requeued(language))
+            return await self._page(request, session, Live(0), _refused(refusal.code, said, language))
+        return await self._page(request, session, Live(0), _done(said, language))
 
     async def _page(self, request: Request, session: Session, live: Live, notice: Notice | None = None) -> Response:
         work = await self._store.stuck(session.viewer)
@@ -92,19 +141,24 @@ class StuckPages:
             notice=notice,
             groups=GROUPS,
             messages=MESSAGES,
+            told=TOLD,
         )
 
 
-def _requeued(language: Language) -> Notice:
-    sentence = language.gettext("It will be delivered in a moment. If it cannot be, it comes back here.")
-    return Notice(200, "good", language.gettext("The message is back in the queue"), (sentence,))
+def _number(request: Request) -> int:
+    number = request.path_params["id"]
+    if not NUMBER.fullmatch(number):
+        raise PageRefused.absent()
+    return int(number)
 
 
-def _refused(code: str, language: Language) -> Notice:
+def _done(said: Said, language: Language) -> Notice:
+    return Notice(200, "good", language.gettext(said.done), (language.gettext(said.then),))
+
+
+def _refused(code: str, said: Said, language: Language) -> Notice:
     if code == "not_found":
         raise PageRefused.absent()
     sentences = (of_code(code),) if "othing was changed" in of_code(code) else (of_code(code), UNCHANGED)
     status = 403 if code == "operator_not_allowed" else 409
-    return Notice(
-        status, "warn", language.gettext("The message was not put back"), tuple(map(language.gettext, sentences))
-    )
+    return Notice(status, "warn", language.gettext(said.refused), tuple(map(language.gettext, sentences)))

@@ -113,6 +113,7 @@ STUCK: Json = {
         }
     ],
     "messages": None,
+    "notices": None,
 }
 
 

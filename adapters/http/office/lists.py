@@ -183,20 +183,43 @@ class HeldMessagesAnswer(Answer):
     lines: list[HeldMessageAnswer]
 
 
+class HeldNoticeAnswer(Answer):
+    """An event of which a receiver was not told: nobody tells it unless an operator says so. `failure` is a code."""
+
+    message_id: int
+    receiver: str = Field(description="By its name in the operator's settings.", examples=["chat"])
+    what: str = Field(description="The event.", examples=["approval.asked"])
+    operation_id: str
+    failure: str
+    attempts: int
+    written_at: datetime
+    held_since: datetime
+
+
+class HeldNoticesAnswer(Answer):
+    """Notices that were set aside, the oldest event first, and how many there are."""
+
+    total: int
+    lines: list[HeldNoticeAnswer]
+
+
 class StuckAnswer(Answer):
-    """What does not go on by itself, or not as it should. `messages` is null for whoever is no operator."""
+    """What does not go on by itself, or not as it should. Whoever is no operator has null `messages` and `notices`."""
 
     model_config = Answer.model_config | example(STUCK)
 
     total: int
     groups: list[StuckGroupAnswer]
     messages: HeldMessagesAnswer | None
+    notices: HeldNoticesAnswer | None
 
     @classmethod
     def of(cls, found: StuckWork) -> "StuckAnswer":
         """All of it."""
-        held = None if found.messages is None else HeldMessagesAnswer.model_validate(found.messages)
-        return cls(total=found.total, groups=[StuckGroupAnswer.of(group) for group in found.groups], messages=held)
+        messages = None if found.messages is None else HeldMessagesAnswer.model_validate(found.messages)
+        notices = None if found.notices is None else HeldNoticesAnswer.model_validate(found.notices)
+        groups = [StuckGroupAnswer.of(group) for group in found.groups]
+        return cls(total=found.total, groups=groups, messages=messages, notices=notices)
 
 
 def _duration(seconds: int | None) -> timedelta | None:

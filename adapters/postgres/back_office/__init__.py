@@ -13,7 +13,7 @@ from adapters.http.back_office.lists import (
     StuckWork,
 )
 from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome, OperationSheet
-from adapters.postgres.back_office import approvals, operation_lists, operation_sheets, stuck
+from adapters.postgres.back_office import approvals, held, operation_lists, operation_sheets, stuck
 from adapters.postgres.decisions import Nudge, PostgresDecisions
 from adapters.postgres.engine import Database
 from adapters.postgres.resolutions import PostgresResolutions
@@ -66,7 +66,7 @@ class PostgresBackOffice:
             return await operation_sheets.sheet(connection, viewer, operation_id, self._titles)
 
     async def stuck(self, viewer: Principal) -> StuckWork:
-        """What does not go on, and for operators the messages that were set aside."""
+        """What does not go on, and for operators what was set aside undelivered."""
         async with self._database.transaction() as connection:
             return await stuck.work(connection, viewer, self._titles)
 
@@ -78,4 +78,9 @@ class PostgresBackOffice:
     async def requeue(self, viewer: Principal, message_id: int) -> None:
         """Have a message that was set aside delivered after all."""
         async with self._database.transaction() as connection:
-            await stuck.requeue(connection, viewer, message_id)
+            await held.requeue(connection, viewer, message_id)
+
+    async def retell(self, viewer: Principal, message_id: int, receiver: str) -> None:
+        """Have a notice that was set aside delivered after all."""
+        async with self._database.transaction() as connection:
+            await held.retell(connection, viewer, message_id, receiver)

@@ -1,69 +1,50 @@
-"""Work that does not go on: operations by the reason why, and messages that were set aside."""
+"""Work that does not go on: operations by the reason why, and beside them what was set aside undelivered."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Numeric, Select, func, literal_column, null, select, update
+from sqlalchemy import ColumnElement, Numeric, Select, func, literal_column, null, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.http.back_office.lists import (
     NEAR,
     PAGE,
     STILL,
-    HeldMessage,
-    HeldMessages,
     Stuck,
     StuckGroup,
     StuckLine,
     StuckWork,
 )
-from adapters.postgres import rows
+from adapters.postgres.back_office import held
 from adapters.postgres.back_office.operation_lists import line_from, lines_of
 from adapters.postgres.rows import NOW
 from adapters.postgres.standing import OPEN_BEFORE
-from adapters.postgres.tables import approvals, claims, operations, outbox
-from workflows.domain.errors import RequeueRefused
+from adapters.postgres.tables import approvals, claims, operations
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
-from workflows.domain.resolution import OPERATOR_ROLE, refusal_of_operator
+from workflows.domain.resolution import OPERATOR_ROLE
 
 OPEN = approvals.c.state.in_([literal_column("'pending'"), literal_column("'granted'")])
 """Written out, since a partial index is not found by values that come later."""
 
 OPEN_OPERATION = operations.c.ended_at.is_(None)
 
-SET_ASIDE = outbox.c.set_aside_at.is_not(None) & outbox.c.sent_at.is_(None)
-
 
 async def work(connection: AsyncConnection, viewer: Principal, titles: Mapping[str, str]) -> StuckWork:
-    """One group for each reason, and for an operator the messages."""
-    groups = [await _group(connection, viewer, why, titles) for why in Stuck]
-    return StuckWork(tuple(groups), await _messages(connection, viewer) if _is_operator(viewer) else None)
+    """One group for each reason, and for an operator the messages and the notices."""
+    groups = tuple([await _group(connection, viewer, why, titles) for why in Stuck])
+    if not _is_operator(viewer):
+        return StuckWork(groups)
+    return StuckWork(groups, await held.messages(connection, viewer), await held.notices_of(connection, viewer))
 
 
 async def number(connection: AsyncConnection, viewer: Principal) -> int:
     """How many lines there are in all, in one statement."""
     counted = [select(func.count()).select_from(_lines(viewer, why).subquery()).scalar_subquery() for why in Stuck]
     if _is_operator(viewer):
-        counted.append(_held_number(viewer).scalar_subquery())
+        counted += [number.scalar_subquery() for number in held.numbers(viewer)]
     return sum((await connection.execute(select(*counted))).one())
-
-
-async def requeue(connection: AsyncConnection, viewer: Principal, message_id: int) -> None:
-    """Put one message back; of two operators at once one waits here for the other and is told."""
-    row = await _message(connection, message_id)
-    if row is None:
-        raise RequeueRefused("not_found")
-    refusal = refusal_of_operator(viewer, row.tenant, row.subject)
-    if refusal is not None:
-        raise RequeueRefused(refusal)
-    if row.set_aside_at is None or row.sent_at is not None:
-        raise RequeueRefused("message_not_set_aside")
-    as_new = {"set_aside_at": None, "failure": None, "attempts": 0, "due_at": NOW}
-    await connection.execute(update(outbox).where(outbox.c.message_id == message_id).values(as_new))
-    told = {"message": message_id, "kind": row.kind}
-    await rows.tell(connection, row.tenant, row.operation_id, viewer.subject, "outbox.requeued", **told)
 
 
 async def _group(connection: AsyncConnection, viewer: Principal, why: Stuck, titles: Mapping[str, str]) -> StuckGroup:
@@ -130,41 +111,5 @@ def _line(row: Any, titles: Mapping[str, str]) -> StuckLine:
     return StuckLine(line_from(row, titles), row.since, row.approval_id or "", row.expires_at)
 
 
-async def _messages(connection: AsyncConnection, viewer: Principal) -> HeldMessages:
-    total = (await connection.execute(_held_number(viewer))).scalar_one()
-    page = select(outbox).join_from(outbox, operations).where(*_held_of(viewer)).order_by(outbox.c.message_id)
-    return HeldMessages(total, tuple(_held(row) for row in await connection.execute(page.limit(PAGE))))
-
-
-def _held_number(viewer: Principal) -> Select[Any]:
-    return select(func.count()).select_from(outbox.join(operations)).where(*_held_of(viewer))
-
-
-def _held_of(viewer: Principal) -> tuple[ColumnElement[bool], ...]:
-    return SET_ASIDE, operations.c.tenant == viewer.tenant
-
-
 def _is_operator(viewer: Principal) -> bool:
     return OPERATOR_ROLE in viewer.roles and not viewer.agent
-
-
-def _held(row: Any) -> HeldMessage:
-    return HeldMessage(
-        message_id=row.message_id,
-        kind=row.kind,
-        operation_id=row.operation_id,
-        failure=row.failure or "",
-        attempts=row.attempts,
-        written_at=row.created_at,
-        held_since=row.set_aside_at,
-    )
-
-
-async def _message(connection: AsyncConnection, message_id: int) -> Any:
-    statement = (
-        select(outbox, operations.c.tenant, operations.c.subject)
-        .join_from(outbox, operations)
-        .where(outbox.c.message_id == message_id)
-        .with_for_update(of=outbox)
-    )
-    return (await connection.execute(statement)).one_or_none()
