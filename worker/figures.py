@@ -71,6 +71,8 @@ def _backlog(backlog: Backlog) -> Iterator[Metric]:
         ("notices_failing", "Notices that a receiver has not taken yet.", backlog.not_taken.number),
         ("notices_failing_oldest_seconds", "Age of the oldest of them.", backlog.not_taken.oldest_seconds),
         ("notices_set_aside", "Notices that were given up.", backlog.given_up.number),
+        ("audit_unsealed", "Lines of the audit log that are not sealed yet.", backlog.unsealed.number),
+        ("audit_unsealed_oldest_seconds", "Age of the oldest of them.", backlog.unsealed.oldest_seconds),
     ):
         yield _gauge(name, meaning, {(): number})
 

@@ -92,6 +92,7 @@ async def test_a_scraper_is_told_what_has_happened(scraped: Onceward) -> None:
     assert at(found, "open_operations", state="awaiting_approval") == 1
     assert at(found, "open_operations", state="manual_review") == 0
     assert at(found, "outbox_set_aside") == 0
+    assert at(found, "audit_unsealed_oldest_seconds") < PATIENCE_SECONDS
 
 
 async def test_every_invariant_has_its_gauge_at_zero(scraped: Onceward) -> None:

@@ -34,6 +34,7 @@ BACKLOG = Backlog(
     pending=Waiting(3, 60.0),
     due=Waiting(5, 2.5),
     set_aside=Waiting(1, 900.0),
+    unsealed=Waiting(12, 45.5),
 )
 MEASURED = (Measured("handler_calls_after_refusal", 2, ("op_1",)), Measured("ends_without_ground", 0))
 
@@ -79,6 +80,8 @@ def families() -> dict[str, Metric]:
         ("onceward_outbox_lag_seconds", {}, 2.5),
         ("onceward_outbox_failing", {}, 0),
         ("onceward_outbox_set_aside", {}, 1),
+        ("onceward_audit_unsealed", {}, 12),
+        ("onceward_audit_unsealed_oldest_seconds", {}, 45.5),
         ("onceward_invariant_violations", {"invariant": "handler_calls_after_refusal"}, 2),
         ("onceward_invariant_violations", {"invariant": "ends_without_ground"}, 0),
         ("onceward_figures_age_seconds", {"figures": "invariants"}, 30),
