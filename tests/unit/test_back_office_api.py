@@ -21,6 +21,7 @@ from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
 from worker.dev.signing_key import SigningKey
 from workflows.domain.approval import ApprovalState
+from workflows.domain.impact import Fact
 from workflows.domain.lifecycle import State
 
 Json = dict[str, Any]
@@ -390,6 +391,14 @@ async def test_a_word_on_an_older_revision_is_told_the_new_content_and_counts_on
     assert stale.json()["decision"] is None
     again = await house.decide(revision=shown["revision"], intent_hash=shown["intent_hash"])
     assert (again.status_code, house.state()) == (200, ApprovalState.GRANTED)
+
+
+async def test_what_the_model_gave_and_what_was_asked_before_stand_beside_what_will_be_sent(house: House) -> None:
+    given = (Fact("order_id", "o-17"),)
+    house.store.revise(replace(house.store.approvals["approval-1"], given=given), OTHER_HASH)
+    shown = (await house.get("/v1/approvals/approval-1")).json()
+    assert shown["given"] == [{"label": "order_id", "value": "o-17", "money": None}]
+    assert (shown["revision"], shown["earlier"]["revision"], shown["earlier"]["state"]) == (2, 1, "void")
 
 
 async def test_a_word_on_a_void_question_is_told_the_one_that_has_taken_its_place(house: House) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from adapters.http.back_office.ports import ApprovalSheet, OperationSheet
-from adapters.http.back_office.revisions import Vote
+from adapters.http.back_office.revisions import EarlierRevision, Vote
 from adapters.http.office.examples import ASKED, OPERATION, VOTE, example
 from adapters.http.office.values import Answer, MoneyAnswer, OperationLineAnswer, ResourceAnswer
 from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
@@ -62,6 +62,31 @@ class VoteAnswer(Answer):
     at: datetime
 
 
+class EarlierAnswer(Answer):
+    """The revision before: what was asked about then, and who had said what."""
+
+    revision: int
+    state: ApprovalState
+    resource_version: str
+    impact: ImpactAnswer
+    votes: list[VoteAnswer]
+
+    @classmethod
+    def of(cls, earlier: EarlierRevision) -> "EarlierAnswer":
+        """As stored."""
+        told = _attributes(earlier, "approval") | _attributes(earlier.approval) | _attributes(earlier.approval.binding)
+        return cls.model_validate(told, from_attributes=True)
+
+
+class HistoryAnswer(Answer):
+    """What happened to one revision of the question: it was asked, voted on, taken back or used, or its time passed."""
+
+    at: datetime
+    actor: str
+    what: str
+    revision: int
+
+
 class ViewerAnswer(BaseModel):
     """What the caller may do here."""
 
@@ -90,8 +115,11 @@ class ApprovalAnswer(Answer):
     why: str = Field(description="Why a person must decide.")
     impact: ImpactAnswer
     arguments: list[FactAnswer] = Field(description="Exactly what will be sent, each value as text.")
+    given: list[FactAnswer] = Field(description="What the model gave where it is something else; empty: the same.")
     requester: RequesterAnswer
     votes: list[VoteAnswer] = Field(description="On this revision, the oldest first.")
+    earlier: EarlierAnswer | None = Field(description="The revision before, null of the first.")
+    history: list[HistoryAnswer] = Field(description="Of all revisions, the oldest event first.")
     viewer: ViewerAnswer
 
     @classmethod
@@ -100,6 +128,7 @@ class ApprovalAnswer(Answer):
         asked, approval = sheet.requester, sheet.approval
         refusal = refusal_of_approver(viewer, asked.tenant, asked.subject, approval.approver_role)
         told = _attributes(sheet, "approval") | _attributes(approval, "binding") | _attributes(approval.binding)
+        told["earlier"] = None if sheet.earlier is None else EarlierAnswer.of(sheet.earlier)
         return cls.model_validate({**told, "viewer": _viewer(refusal)}, from_attributes=True)
 
 

@@ -62,8 +62,13 @@ ASKED: Json = {
     "why": "The amount is above what may be moved unasked.",
     "impact": IMPACT,
     "arguments": [{"label": "order_id", "value": "O-17", "money": None}],
+    "given": [],
     "requester": {"tenant": "tenant-a", "subject": "user-17", "name": "", "agent": "support-agent"},
     "votes": [],
+    "earlier": None,
+    "history": [
+        {"at": "2026-03-02T11:42:00Z", "actor": "executor", "what": "approval.asked", "revision": 1},
+    ],
     "viewer": {"may_act": True, "refusal": None},
 }
 
