@@ -1,7 +1,8 @@
 """The audit log as people search it: their own tenant's lines, the newest first, and whether the chain holds."""
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -184,6 +185,14 @@ async def test_what_is_told_is_found(archive: Archive) -> None:
     await archive.log.tell(auditor(archive), "session.begun", session="se_1")
     (line,) = (await archive.log.search(auditor(archive), AuditQuery())).lines
     assert (line.actor, line.what, line.operation_id) == ("auditor-1", "session.begun", None)
+    assert json.loads(line.detail) == {"session": "se_1"}
+
+
+async def test_of_an_agent_it_is_told_for_whom_it_acts(archive: Archive) -> None:
+    await archive.log.tell(replace(auditor(archive), agent="support-agent"), "session.refused", code="acting_agent")
+    (line,) = (await archive.log.search(auditor(archive), AuditQuery())).lines
+    assert line.actor == "support-agent"
+    assert json.loads(line.detail) == {"code": "acting_agent", "subject": "auditor-1"}
 
 
 @pytest.mark.parametrize(

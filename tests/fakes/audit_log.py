@@ -1,5 +1,6 @@
 """The audit log in memory: the same lines, sealed when a test says so."""
 
+import json
 from dataclasses import dataclass, field, replace
 
 from adapters.http.back_office.audit_ports import PAGE, RECENT, AuditList, AuditQuery, AuditStanding
@@ -36,7 +37,9 @@ class MemoryAuditLog:
         return AuditStanding(check.found(), len(self._of(viewer)) - len(sealed))
 
     async def tell(self, who: Principal, what: str, **detail: str) -> None:
-        self.add(AuditLine(who.tenant, 0, self.clock(), who.agent or who.subject, what))
+        of_agent = {"subject": who.subject} if who.agent else {}
+        told = json.dumps({**detail, **of_agent})
+        self.add(AuditLine(who.tenant, 0, self.clock(), who.agent or who.subject, what, detail=told))
 
     def _of(self, viewer: Principal) -> list[AuditLine]:
         return [line for line in self.lines if line.tenant == viewer.tenant]

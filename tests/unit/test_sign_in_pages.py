@@ -1,7 +1,8 @@
 """Coming in: who is let in, as whom, and for how long."""
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,11 +11,14 @@ import pytest
 from fastapi import FastAPI
 
 from adapters.http.back_office import BackOfficeSettings, mount
+from adapters.http.back_office.admission import Doorkeeper
+from adapters.http.back_office.code_flow import CodeFlow
 from adapters.http.back_office.refusal import PageRefused
-from adapters.http.back_office.sign_in import admitted
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from tests.unit.back_office_house import HERE, INBOX, ISSUER, PAGE, SECRET, Browser, House, application
+from worker.dev import issuer as development
+from worker.dev.people import Person
 
 
 async def test_the_root_address_leads_to_the_back_office(house: House) -> None:
@@ -135,6 +139,7 @@ async def test_a_token_with_another_nonce_signs_nobody_in(house: House) -> None:
     form = {name: values[0] for name, values in parse_qs(urlsplit(leaving.headers["location"]).query).items()}
     chosen = await browser.client.post(f"{ISSUER}/authorize", data={**form, "nonce": "other", "person": "approver-1"})
     assert (await browser.get(chosen.headers["location"])).status_code == 400
+    assert refusals(house) == [("approver-1", {"code": "another_sign_in"})]
 
 
 @pytest.mark.parametrize(
@@ -146,9 +151,9 @@ async def test_a_token_with_another_nonce_signs_nobody_in(house: House) -> None:
         ({"roles": ["approver:refunds"], "act": "odd"}, 400),
     ],
 )
-def test_agents_and_people_without_a_role_cannot_sign_in(claims: dict[str, Any], status: int) -> None:
+def test_agents_and_people_without_a_role_cannot_sign_in(house: House, claims: dict[str, Any], status: int) -> None:
     with pytest.raises(PageRefused) as caught:
-        admitted({"sub": "user-1", "tenant": "tenant-a", **claims})
+        Doorkeeper(house.audit).admitted({"sub": "user-1", "tenant": "tenant-a", **claims})
     assert caught.value.status == status
 
 
@@ -176,3 +181,55 @@ async def test_signing_out_takes_a_form_of_ours(house: House, approver: Browser)
     assert (await approver.get(INBOX)).status_code == 200
     await approver.post("/back-office/sign-out", {"csrf": csrf})
     assert (await approver.get(INBOX)).status_code == 303
+
+
+# ── what the audit log is told of who is sent away ──
+
+
+def refusals(house: House) -> list[tuple[str, dict[str, str]]]:
+    lines = [line for line in house.audit.lines if line.what == "session.refused"]
+    return [(line.actor, json.loads(line.detail)) for line in lines]
+
+
+async def test_a_person_without_a_role_is_told_of_by_name_and_code(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(development, "PEOPLE", (Person("guest-1", "Somebody", "tenant-a", ("customer",)),))
+    assert (await house.browser().sign_in("guest-1")).status_code == 403
+    assert refusals(house) == [("guest-1", {"code": "no_role"})]
+    assert house.audit.lines[0].tenant == "tenant-a"
+
+
+async def test_an_agents_credential_is_told_of_with_whom_it_acts_for(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acting = {"sub": "user-1", "tenant": "tenant-a", "roles": ["viewer"], "act": {"sub": "support-agent"}}
+    monkeypatch.setattr(CodeFlow, "claims", answering(acting))
+    browser = house.browser()
+    await browser.get("/back-office/sign-in/start")
+    assert (await browser.get("/back-office/sign-in/callback?code=x&state=y")).status_code == 403
+    assert refusals(house) == [("support-agent", {"code": "acting_agent", "subject": "user-1"})]
+
+
+async def test_of_an_answer_that_proves_nothing_nothing_is_told(house: House) -> None:
+    browser = house.browser()
+    await browser.get("/back-office/sign-in/start")
+    for answer in ("code=made-up&state=made-up", "error=access_denied&error_description=Hello"):
+        assert (await browser.get(f"/back-office/sign-in/callback?{answer}")).status_code == 400
+    assert house.audit.lines == []
+
+
+async def test_who_comes_back_for_somebody_elses_session_is_told_of(house: House, approver: Browser) -> None:
+    approver.client.cookies.set("onceward_dev_issuer_person", "approver-2", domain="localhost.local")
+    house.clock.advance(minutes=16)
+    await approver.client.get(INBOX, follow_redirects=True)
+    assert refusals(house) == [("approver-2", {"code": "another_person"})]
+
+
+def answering(claims: dict[str, Any]) -> Callable[..., Awaitable[dict[str, Any]]]:
+    """An issuer that names somebody to whoever asks."""
+
+    async def named(*_: object) -> dict[str, Any]:
+        return claims
+
+    return named

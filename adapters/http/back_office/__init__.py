@@ -21,6 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from adapters.http.back_office.admission import Doorkeeper
 from adapters.http.back_office.approvals import ApprovalPages
 from adapters.http.back_office.audit_pages import AuditPages
 from adapters.http.back_office.audit_ports import AuditLog
@@ -98,6 +99,7 @@ def back_office(
     attempts = SignedCookie(
         "onceward_sign_in", settings.session_secret, secure=settings.secure, lifetime=ATTEMPT_LIFETIME, clock=clock
     )
+    flow = CodeFlow(issuer, verifier, settings)
     operations = OperationPages(store, pages, sessions, settings)
     resolutions = ResolutionPages(store, operations, sessions, settings.origin)
     routes = [
@@ -107,7 +109,7 @@ def back_office(
         *_operation_routes(operations),
         *_audit_routes(AuditPages(audit, pages, sessions)),
         Route("/operations/{id}/resolution", resolutions.resolve, methods=["POST"]),
-        *_sign_in_routes(SignIn(CodeFlow(issuer, verifier, settings), pages, sessions, attempts, settings.origin)),
+        *_sign_in_routes(SignIn(flow, Doorkeeper(audit), pages, sessions, attempts, settings.origin)),
         Route("/invariants", DashboardPages(dashboard, pages, sessions).show),
         Route("/language", LanguageChoice(sessions, settings).choose, methods=["POST"]),
         Mount("/assets", StaticFiles(directory=ASSETS)),

@@ -24,6 +24,17 @@ class FlowRefused(FlowBroken):
     """The issuer's answer to this very sign-in is a refusal, such as `login_required`."""
 
 
+class FlowForeign(FlowBroken):
+    """The issuer has named somebody, and its answer belongs to another sign-in or to another client.
+
+    `claims` are verified but for that; `code` says which.
+    """
+
+    def __init__(self, claims: dict[str, Any], code: str) -> None:
+        super().__init__(code)
+        self.claims, self.code = claims, code
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One sign-in under way; kept in the person's own browser until they are back.
@@ -77,6 +88,7 @@ class CodeFlow:
 
         Raises:
             FlowBroken: a foreign or failed answer.
+            FlowForeign: one that names somebody.
             FlowRefused: the issuer says no.
             IssuerUnavailable: the issuer does not answer.
         """
@@ -96,9 +108,9 @@ class CodeFlow:
         except Unauthenticated as error:
             raise FlowBroken from error
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), attempt.nonce.encode()):
-            raise FlowBroken
+            raise FlowForeign(claims, "another_sign_in")
         if claims.get("azp", self._settings.client_id) != self._settings.client_id:
-            raise FlowBroken
+            raise FlowForeign(claims, "another_client")
         return claims
 
     async def _exchange(self, attempt: Attempt, code: str) -> str:

@@ -8,18 +8,16 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from adapters.http.back_office.code_flow import Attempt, CodeFlow, FlowBroken, FlowRefused
+from adapters.http.back_office.admission import Doorkeeper, NotAdmitted
+from adapters.http.back_office.code_flow import Attempt, CodeFlow, FlowBroken, FlowForeign, FlowRefused
 from adapters.http.back_office.cookies import SignedCookie
 from adapters.http.back_office.forms import trusted_form
-from adapters.http.back_office.languages import N_
 from adapters.http.back_office.own_pages import HOME, page_to_return_to
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Sessions
 from adapters.http.back_office.session_store import Arrival
 from adapters.http.back_office.settings import PREFIX
-from adapters.http.identity import Unauthenticated, principal_from
-from workflows.domain.principal import Principal
 
 ATTEMPT_LIFETIME = timedelta(minutes=10)
 
@@ -30,8 +28,16 @@ TAG = re.compile(r"[A-Za-z0-9_/+-]{1,64}")
 class SignIn:
     """Routes about signing in and out."""
 
-    def __init__(self, flow: CodeFlow, pages: Pages, sessions: Sessions, attempts: SignedCookie, origin: str) -> None:
-        self._flow, self._pages, self._sessions = flow, pages, sessions
+    def __init__(
+        self,
+        flow: CodeFlow,
+        doorkeeper: Doorkeeper,
+        pages: Pages,
+        sessions: Sessions,
+        attempts: SignedCookie,
+        origin: str,
+    ) -> None:
+        self._flow, self._doorkeeper, self._pages, self._sessions = flow, doorkeeper, pages, sessions
         self._attempts, self._origin = attempts, origin
 
     async def page(self, request: Request) -> Response:
@@ -58,6 +64,9 @@ class SignIn:
             claims = await self._flow.claims(attempt, dict(request.query_params))
         except FlowRefused:
             return await self._refused(request, attempt)
+        except FlowForeign as error:
+            await self._doorkeeper.tell_of_claims(error.claims, error.code)
+            raise PageRefused.sign_in_failed() from error
         except FlowBroken as error:
             if self._sessions.find(request):
                 # Two pages at once had to ask the issuer; the other one's answer counts.
@@ -82,14 +91,17 @@ class SignIn:
     async def _let_in(self, request: Request, attempt: Attempt, claims: dict[str, Any]) -> Response:
         response = RedirectResponse(attempt.returning, 303)
         try:
-            arrival = Arrival(admitted(claims), _tag(claims, "locale"), _tag(claims, "zoneinfo"))
-        except PageRefused:
+            arrival = Arrival(self._doorkeeper.admitted(claims), _tag(claims, "locale"), _tag(claims, "zoneinfo"))
+        except PageRefused as refusal:
             # Whoever may not come in now may not stay either.
             await self._sessions.end(request, response)
+            if isinstance(refusal, NotAdmitted):
+                await self._doorkeeper.tell(refusal.who, refusal.code)
             raise
         if not attempt.renewing:
             await self._sessions.start(request, response, arrival)
         elif not await self._sessions.renew(request, response, arrival):
+            await self._doorkeeper.tell_of_another(self._sessions.find(request), arrival.viewer)
             return await self._refused(request, attempt)
         self._attempts.clear(response)
         return response
@@ -109,33 +121,10 @@ class SignIn:
         return Attempt(kept["state"], kept["nonce"], kept["verifier"], kept["returning"], kept.get("renewing", ""))
 
 
-def admitted(claims: dict[str, Any]) -> Principal:
-    """The person whom verified claims name, if the back office is for them.
-
-    Raises:
-        PageRefused: an agent acts in the credential, or the person has none of the roles.
-    """
-    try:
-        principal = principal_from(claims)
-    except Unauthenticated as error:
-        raise PageRefused.sign_in_failed() from error
-    if principal.agent:
-        raise PageRefused.no_entry(
-            N_("This credential lets software act for a person. Decisions are made by people alone.")
-        )
-    if not any(_opens(role) for role in principal.roles):
-        raise PageRefused.no_entry(N_("Your account has none of the roles that the back office is for."))
-    return principal
-
-
 def _tag(claims: dict[str, Any], name: str) -> str:
     """A short claim that says how to speak to the person; an odd one says nothing and keeps nobody out."""
     value = claims.get(name)
     return value if isinstance(value, str) and TAG.fullmatch(value) else ""
-
-
-def _opens(role: str) -> bool:
-    return role in ("viewer", "operator", "auditor") or role.startswith("approver:")
 
 
 def _returning(request: Request) -> str:

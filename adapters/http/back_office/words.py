@@ -120,6 +120,7 @@ EVENTS = {
     "cancel.refused": N_("Tried to stop what is not there, or not theirs"),
     "session.begun": N_("Signed in to the back office"),
     "session.ended": N_("Signed out of the back office"),
+    "session.refused": N_("Tried to sign in to the back office and was sent away"),
 }
 """What the timeline's entries are called; one that is not named here is shown by its code."""
 
