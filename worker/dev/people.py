@@ -25,6 +25,7 @@ PEOPLE = (
     Person("approver-4", "Page approver", "tenant-a", ("approver:pages",)),
     Person("approver-5", "환불 승인자", "tenant-a", ("approver:refunds",), "ko-KR", "Asia/Seoul"),
     Person("operator-1", "Operator", "tenant-a", ("operator",)),
+    Person("auditor-1", "Auditor", "tenant-a", ("auditor",)),
     Person("viewer-1", "Viewer", "tenant-a", ("viewer",)),
     Person("approver-b", "Refund approver of another tenant", "tenant-b", ("approver:refunds",)),
 )
