@@ -12,8 +12,8 @@ from typing import NoReturn
 
 from adapters.postgres.engine import Database
 from worker import audit_log, process, search_attributes, usage, wiring
-from worker.audit import audited
 from worker.settings import Settings, ToolNames, WorkerSettings, read
+from worker.soundness import examined
 from workflows.domain.errors import InvalidConfiguration
 
 
@@ -46,12 +46,12 @@ def lint_tools() -> None:
 def verify(*, as_json: bool) -> NoReturn:
     """Look over everything; exit code 0 when every invariant holds, 1 when one does not, 2 when it cannot be told."""
     try:
-        audit = audited(read(Settings))
+        found = examined(read(Settings))
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    print(json.dumps(audit.figures(), indent=2) if as_json else "\n".join(audit.lines()))
-    sys.exit(audit.exit_code)
+    print(json.dumps(found.figures(), indent=2) if as_json else "\n".join(found.lines()))
+    sys.exit(found.exit_code)
 
 
 def command_line() -> argparse.ArgumentParser:

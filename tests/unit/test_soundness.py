@@ -6,7 +6,7 @@ import pytest
 
 from adapters.postgres.backlog import OPEN_STATES, Backlog, Held, Open, Waiting
 from adapters.postgres.invariants import Measured, Spread
-from worker.audit import Audit
+from worker.soundness import Soundness
 from worker.telling import age
 from workflows.domain.lifecycle import State
 
@@ -22,34 +22,34 @@ POISONED = Held(17, "event", "op_4", "undeliverable", 3 * 24 * 3600.0)
 FAILING = Held(18, "nudge", "op_5", "RPCError", 90.0)
 
 
-def audit(*invariants: Measured, operations: int = 1234, **backlog: object) -> Audit:
+def looked(*invariants: Measured, operations: int = 1234, **backlog: object) -> Soundness:
     found: dict[str, object] = {"states": NOTHING, **backlog}
-    return Audit(operations, invariants, Backlog(**found))  # type: ignore[arg-type]
+    return Soundness(operations, invariants, Backlog(**found))  # type: ignore[arg-type]
 
 
 def in_review(number: int) -> dict[State, Open]:
     return {**NOTHING, State.MANUAL_REVIEW: Open(Waiting(number, 7200.0), 1, number - 1, 0)}
 
 
-def said(audit: Audit) -> str:
-    return "\n".join(audit.lines())
+def said(found: Soundness) -> str:
+    return "\n".join(found.lines())
 
 
 def test_when_everything_holds_the_verdict_is_sound() -> None:
-    sound = audit(ONE_EACH, NO_CALL, states=in_review(3))
+    sound = looked(ONE_EACH, NO_CALL, states=in_review(3))
     assert sound.sentence == "verify: sound, 1234 operations, 3 in manual review"
     assert (sound.exit_code, list(sound.lines())[-1]) == (0, sound.sentence)
 
 
 def test_without_anything_at_all_it_is_sound() -> None:
-    empty = audit(operations=0)
+    empty = looked(operations=0)
     assert (empty.sentence, empty.exit_code) == ("verify: sound, 0 operations, 0 in manual review", 0)
 
 
 def test_notices_that_are_not_taken_are_named_and_break_nothing() -> None:
     failing = Held(19, "approval.asked for chat", "op_6", "status 500", 7200.0)
     lost = Held(20, "operation.ended for mail", "op_7", "status 410", 90.0)
-    dead = audit(not_taken=Waiting(3, 7200.0), given_up=Waiting(1, 90.0), refusals=(failing,), lost=(lost,))
+    dead = looked(not_taken=Waiting(3, 7200.0), given_up=Waiting(1, 90.0), refusals=(failing,), lost=(lost,))
     told = said(dead)
     assert "not taken yet                      3, the oldest for 2 h" in told
     assert "message 19: approval.asked for chat of op_6, status 500, for 2 h" in told
@@ -59,17 +59,17 @@ def test_notices_that_are_not_taken_are_named_and_break_nothing() -> None:
 
 
 def test_what_is_broken_is_named_in_the_verdict() -> None:
-    broken = audit(TWO_RESULTS, ONE_CALL)
+    broken = looked(TWO_RESULTS, ONE_CALL)
     assert broken.sentence == ("verify: BROKEN: terminal results per operation (2), handler calls after refusal (1)")
     assert (broken.exit_code, list(broken.lines())[-1]) == (1, broken.sentence)
 
 
 def test_one_that_is_broken_breaks_it_beside_others_that_hold() -> None:
-    assert audit(ONE_EACH, ONE_CALL).sentence == "verify: BROKEN: handler calls after refusal (1)"
+    assert looked(ONE_EACH, ONE_CALL).sentence == "verify: BROKEN: handler calls after refusal (1)"
 
 
 def test_what_a_provider_did_breaks_the_verdict_and_is_told_as_its_doing() -> None:
-    theirs = audit(ONE_EACH, TWO_THERE, states=in_review(3))
+    theirs = looked(ONE_EACH, TWO_THERE, states=in_review(3))
     assert theirs.sentence == (
         "verify: NOT OUR DOING: a provider ran what it was not allowed to (2); "
         "our own rows are sound, 1234 operations, 3 in manual review"
@@ -81,25 +81,25 @@ def test_what_a_provider_did_breaks_the_verdict_and_is_told_as_its_doing() -> No
 
 
 def test_what_a_provider_did_hides_nothing_that_is_broken_here() -> None:
-    assert audit(ONE_CALL, TWO_THERE).sentence == (
+    assert looked(ONE_CALL, TWO_THERE).sentence == (
         "verify: BROKEN: handler calls after refusal (1); a provider ran what it was not allowed to (2)"
     )
 
 
 def test_as_long_as_no_provider_did_wrong_nobody_speaks_of_it() -> None:
-    well = audit(ONE_EACH, NONE_THERE)
+    well = looked(ONE_EACH, NONE_THERE)
     assert (well.sentence, well.exit_code) == ("verify: sound, 1234 operations, 0 in manual review", 0)
     assert "provider" not in said(well)
 
 
 def test_each_invariant_has_a_line_with_its_figures() -> None:
-    lines = said(audit(ONE_EACH, ONE_CALL)).splitlines()
+    lines = said(looked(ONE_EACH, ONE_CALL)).splitlines()
     assert "      ok  terminal results per operation     1 / 1 of 1200" in lines
     assert "  BROKEN  handler calls after refusal        1, 1 broken: op_3" in lines
 
 
 def test_what_is_stuck_is_told_and_breaks_nothing() -> None:
-    stuck = audit(
+    stuck = looked(
         ONE_EACH,
         states=in_review(3),
         overdue=Waiting(2, 7200.0),
@@ -120,11 +120,11 @@ def test_what_is_stuck_is_told_and_breaks_nothing() -> None:
 
 
 def test_without_poison_nobody_is_told_what_to_do_about_it() -> None:
-    assert "never tried again" not in said(audit(ONE_EACH))
+    assert "never tried again" not in said(looked(ONE_EACH))
 
 
 def test_as_json_it_tells_the_same() -> None:
-    told = json.loads(json.dumps(audit(TWO_RESULTS, NO_CALL, states=in_review(3), poison=(POISONED,)).figures()))
+    told = json.loads(json.dumps(looked(TWO_RESULTS, NO_CALL, states=in_review(3), poison=(POISONED,)).figures()))
     assert (told["verdict"], told["sound"]) == ("verify: BROKEN: terminal results per operation (2)", False)
     assert told["operations"] == 1234
     assert told["invariants"][0] == {

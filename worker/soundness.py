@@ -1,4 +1,4 @@
-"""What `python -m worker verify` has found, in words and in figures, and its verdict."""
+"""What `python -m worker verify` has found of everything that was ever done, in words and figures, and its verdict."""
 
 import asyncio
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ WHAT_OTHERS_DID = {"hosted_calls_not_allowed": "a provider ran what it was not a
 
 
 @dataclass(frozen=True)
-class Audit:
+class Soundness:
     """Everything at one moment, or a few seconds apart."""
 
     operations: int
@@ -84,7 +84,7 @@ class Audit:
         yield from _outbox(self.backlog)
         yield "Notices"
         yield from _notices(self.backlog)
-        yield "Audit log"
+        yield "Soundness log"
         yield from _log(self.log)
         yield self.sentence
 
@@ -100,23 +100,23 @@ class Audit:
         }
 
 
-def audited(settings: Settings) -> Audit:
+def examined(settings: Settings) -> Soundness:
     """Look over everything; reads only, and may take a while where there is much.
 
     Raises:
         InvalidConfiguration: the database does not answer, or this role cannot read its tables.
     """
-    return asyncio.run(_audited(settings))
+    return asyncio.run(_examined(settings))
 
 
-async def _audited(settings: Settings) -> Audit:
+async def _examined(settings: Settings) -> Soundness:
     database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-verify", pool_size=1)
     try:
         await database.require()
         invariants = await PostgresInvariants(database).all()
         backlog = await PostgresBacklog(database).read()
         log = await looked_over(database)
-        return Audit(await PostgresTotals(database).operations(), invariants, backlog, log)
+        return Soundness(await PostgresTotals(database).operations(), invariants, backlog, log)
     except StoreUnavailable:
         raise InvalidConfiguration(UNANSWERED) from None
     finally:
