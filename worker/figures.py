@@ -6,6 +6,7 @@ from typing import Any
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from adapters.postgres.audit_chain import Unsealed
 from adapters.postgres.backlog import Backlog
 from adapters.postgres.invariants import Measured
 from adapters.postgres.totals import Totals
@@ -24,6 +25,7 @@ class Figures:
     totals: Aged[Totals] | None
     backlog: Aged[Backlog] | None
     invariants: Aged[tuple[Measured, ...]] | None
+    unsealed: Aged[Unsealed] | None
 
     def collect(self) -> Iterable[Metric]:
         """Every family; those that have not been read are absent, never 0."""
@@ -33,10 +35,12 @@ class Figures:
             yield from _backlog(self.backlog.value)
         if self.invariants is not None:
             yield _invariants(self.invariants.value)
+        if self.unsealed is not None:
+            yield from _unsealed(self.unsealed.value)
         yield self._ages()
 
     def _ages(self) -> Metric:
-        read = {"totals": self.totals, "backlog": self.backlog, "invariants": self.invariants}
+        read = {"totals": self.totals, "backlog": self.backlog, "invariants": self.invariants, "audit": self.unsealed}
         ages = {(name,): aged.seconds for name, aged in read.items() if aged is not None}
         return _gauge("figures_age_seconds", "Seconds since these figures were read.", ages, "figures")
 
@@ -71,8 +75,6 @@ def _backlog(backlog: Backlog) -> Iterator[Metric]:
         ("notices_failing", "Notices that a receiver has not taken yet.", backlog.not_taken.number),
         ("notices_failing_oldest_seconds", "Age of the oldest of them.", backlog.not_taken.oldest_seconds),
         ("notices_set_aside", "Notices that were given up.", backlog.given_up.number),
-        ("audit_unsealed", "Lines of the audit log that are not sealed yet.", backlog.unsealed.number),
-        ("audit_unsealed_oldest_seconds", "Age of the oldest of them.", backlog.unsealed.oldest_seconds),
     ):
         yield _gauge(name, meaning, {(): number})
 
@@ -80,6 +82,11 @@ def _backlog(backlog: Backlog) -> Iterator[Metric]:
 def _invariants(invariants: tuple[Measured, ...]) -> Metric:
     broken = {(each.name,): each.broken for each in invariants}
     return _gauge("invariant_violations", "What breaks an invariant; 0 when it holds.", broken, "invariant")
+
+
+def _unsealed(unsealed: Unsealed) -> Iterator[Metric]:
+    yield _gauge("audit_unsealed", "Lines of the audit log that are not sealed yet.", {(): unsealed.number})
+    yield _gauge("audit_unsealed_oldest_seconds", "Age of the oldest of them.", {(): unsealed.oldest_seconds})
 
 
 def _by_one(numbers: Mapping[str, int]) -> Numbers:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from adapters.http.identity import Unauthenticated, bearer_token
+from adapters.postgres.audit_chain import PostgresAuditChain
 from adapters.postgres.backlog import PostgresBacklog
 from adapters.postgres.engine import Database
 from adapters.postgres.invariants import PostgresInvariants
@@ -29,6 +30,8 @@ class Metrics:
         self._totals = Kept(PostgresTotals(database).read)
         self._backlog = Kept(PostgresBacklog(database).read)
         self._invariants = Kept(PostgresInvariants(database).all)
+        # Whether the chain holds is for `worker audit verify`: that reads all of it.
+        self._unsealed = Kept(PostgresAuditChain(database).unsealed)
 
     async def answer(self, request: Request) -> Response:
         """200 in the format that the scraper asks for; 404 without the token.
@@ -49,4 +52,5 @@ class Metrics:
         return compare_digest(token.encode(), self._token)
 
     async def _figures(self) -> Figures:
-        return Figures(*await asyncio.gather(self._totals.latest(), self._backlog.latest(), self._invariants.latest()))
+        kept = (self._totals.latest(), self._backlog.latest(), self._invariants.latest(), self._unsealed.latest())
+        return Figures(*await asyncio.gather(*kept))

@@ -89,13 +89,6 @@ NOT_TAKEN: Final = "notices.sent_at IS NULL AND notices.set_aside_at IS NULL AND
 
 GIVEN_UP: Final = "notices.set_aside_at IS NOT NULL"
 
-UNSEALED: Final = """
-SELECT count(*), max(extract(epoch FROM clock_timestamp() - at))
-FROM events
-WHERE place IS NULL
-"""
-"""Lines of the audit log that no relay has sealed yet."""
-
 
 @dataclass(frozen=True)
 class Waiting:
@@ -135,7 +128,7 @@ class Backlog:
 
     `due` messages of the outbox are late by as much as they wait; `failing` and `set_aside` are as old as they wait,
     and the oldest few of them are named in `failures` and `poison`. Of the notices some are `not_taken` yet and others
-    `given_up`; the oldest few of both are named in `refusals` and `lost`. `unsealed` are lines of the audit log.
+    `given_up`; the oldest few of both are named in `refusals` and `lost`.
     """
 
     states: Mapping[State, Open]
@@ -150,7 +143,6 @@ class Backlog:
     given_up: Waiting = Waiting()
     refusals: tuple[Held, ...] = ()
     lost: tuple[Held, ...] = ()
-    unsealed: Waiting = Waiting()
 
 
 class PostgresBacklog:
@@ -190,7 +182,6 @@ async def read(connection: AsyncConnection, scope: str = "", **scope_values: str
         given_up=_all_of(lost),
         refusals=tuple(map(_held, refusals)),
         lost=tuple(map(_held, lost)),
-        unsealed=_waiting(*(await rows(UNSEALED))[0]),
     )
 
 

@@ -37,8 +37,7 @@ WITH outbox AS NOT MATERIALIZED (
     WHERE (SELECT tenant FROM operations WHERE operations.operation_id = outbox.operation_id) = :tenant
 ),
 operations AS NOT MATERIALIZED (SELECT * FROM operations WHERE tenant = :tenant),
-approvals AS NOT MATERIALIZED (SELECT * FROM approvals WHERE tenant = :tenant),
-events AS NOT MATERIALIZED (SELECT * FROM events WHERE tenant = :tenant)
+approvals AS NOT MATERIALIZED (SELECT * FROM approvals WHERE tenant = :tenant)
 """
 """Of `:tenant`, for queries about what is open."""
 

@@ -428,16 +428,6 @@ async def test_notices_that_no_receiver_takes_are_told_one_by_one(books: Books, 
     assert (found.due.number, found.failing.number, found.set_aside.number) == (0, 0, 0)
 
 
-async def test_lines_of_the_audit_log_that_nobody_has_sealed_are_counted(books: Books, database: Database) -> None:
-    for minutes in (1, 2):
-        written = f"now() - interval '{minutes} minutes'"
-        await books.change(f"INSERT INTO events (tenant, actor, what, at) VALUES ('tenant-a', 'a', 'w', {written})")
-    await books.change("UPDATE events SET place = 1, hash = 'h' WHERE at > now() - interval '90 seconds'")
-    found = await backlog(database)
-    assert found.unsealed.number == 1
-    assert found.unsealed.oldest_seconds == pytest.approx(120, abs=30)
-
-
 async def test_of_much_poison_only_the_oldest_few_are_named_and_all_are_counted(
     books: Books, database: Database
 ) -> None:

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from adapters.postgres.audit_chain import Unsealed
 from adapters.postgres.backlog import OPEN_STATES, Backlog, Open, Waiting
 from adapters.postgres.engine import Database
 from adapters.postgres.invariants import Measured
@@ -34,9 +35,10 @@ BACKLOG = Backlog(
     pending=Waiting(3, 60.0),
     due=Waiting(5, 2.5),
     set_aside=Waiting(1, 900.0),
-    unsealed=Waiting(12, 45.5),
 )
 MEASURED = (Measured("handler_calls_after_refusal", 2, ("op_1",)), Measured("ends_without_ground", 0))
+
+UNSEALED = Unsealed(12, 45.5)
 
 TOKEN = "a-token-for-scrapers"
 
@@ -57,7 +59,7 @@ def value(families: dict[str, Metric], name: str, **labels: str) -> float:
 
 @pytest.fixture
 def families() -> dict[str, Metric]:
-    return told(Figures(Aged(TOTALS, 1.0), Aged(BACKLOG, 2.0), Aged(MEASURED, 30.0)))
+    return told(Figures(Aged(TOTALS, 1.0), Aged(BACKLOG, 2.0), Aged(MEASURED, 30.0), Aged(UNSEALED, 3.0)))
 
 
 @pytest.mark.parametrize(
@@ -100,9 +102,10 @@ def test_what_only_rises_is_a_counter_and_everything_says_what_it_means(families
 
 
 def test_what_has_not_been_read_yet_is_absent_and_not_zero() -> None:
-    families = told(Figures(None, Aged(BACKLOG, 0.0), None))
+    families = told(Figures(None, Aged(BACKLOG, 0.0), None, None))
     assert "onceward_invariant_violations" not in families
     assert "onceward_operations" not in families
+    assert "onceward_audit_unsealed" not in families
     assert "onceward_outbox_due" in families
 
 
