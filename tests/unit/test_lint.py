@@ -87,6 +87,44 @@ def test_a_value_of_any_type_is_found() -> None:
     assert "arguments/extra" in places(with_argument("extra", argument(Any, examples=[1])))
 
 
+class Inner(Arguments):
+    tenant_id: Annotated[str, Field(description="Whose it is.", examples=["t-1"], pattern="^t-")]
+
+
+class Other(Arguments):
+    note: Annotated[str, Field(description="What was said.", examples=["Late."])]
+
+
+@pytest.mark.parametrize("bad", range(12))
+def test_what_is_wrong_inside_is_found_among_many_objects(bad: int) -> None:
+    fit = [type(f"Other{number}", (Other,), {"__module__": __name__}) for number in range(12)]
+    kinds = {f"part_{number}": argument(Inner if number == bad else fit[number]) for number in range(12)}
+    annotations = {"order_id": argument(str, examples=["O-17"], pattern="^O-"), **kinds}
+    model = type("Given", (Arguments,), {"__annotations__": annotations, "__module__": __name__})
+    assert places(replace(GetOrder.contract, arguments=model)) == {f"arguments/part_{bad}/tenant_id"}
+
+
+class Tree(Arguments):
+    name: Annotated[str, Field(description="What it is called.", examples=["root"])]
+    below: Annotated[list["Tree"], Field(description="What hangs below it.", default_factory=list)]
+
+
+def test_an_object_that_holds_its_own_kind_is_looked_at_and_comes_to_an_end() -> None:
+    assert places(with_argument("tree", argument(Tree))) == set()
+
+
+@pytest.mark.parametrize("form", [True, False])
+def test_a_form_that_is_no_schema_but_yes_or_no_is_found_or_passed_and_breaks_nothing(form: bool) -> None:
+    words = argument(str, examples=["x"], json_schema_extra=lambda schema: schema.update({"anyOf": [form, {}]}))
+    assert places(with_argument("words", words)) == set()
+    anything = argument(str, json_schema_extra=lambda schema: schema.clear())
+    assert "arguments/words" in places(with_argument("words", anything))
+
+
+def test_a_field_that_a_model_knows_by_another_name_than_its_own_is_found() -> None:
+    assert "arguments" in places(with_argument("spaced", argument(str, examples=["x"], alias="a b")))
+
+
 def test_money_needs_its_currency_and_its_unit() -> None:
     in_minor_units = argument(int, description="Amount in the currency's minor unit.", examples=[100])
     assert "arguments/amount" in places(with_argument("amount", in_minor_units))

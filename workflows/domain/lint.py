@@ -78,6 +78,8 @@ def _arguments(contract: Contract) -> Iterator[Fault]:
     kind, name = contract.resource
     if not kind or (contract.hosted is None and name not in contract.arguments.model_fields):
         yield "resource", "a kind of object and the argument that identifies it"
+    if contract.schema != contract.arguments.model_json_schema(by_alias=False):
+        yield "arguments", "fields under their own names: a call is kept and checked again under these"
     for name in (*contract.repetition.arguments, *contract.presentation):
         if name not in contract.arguments.model_fields:
             yield f"repetition, presentation: {name}", "names of arguments"
@@ -90,7 +92,7 @@ def _arguments(contract: Contract) -> Iterator[Fault]:
 
 def _object(place: str, schema: dict[str, Any], root: dict[str, Any]) -> Iterator[Fault]:
     properties: dict[str, Any] = schema.get("properties", {})
-    if schema.get("additionalProperties") is not False:
+    if schema.get("additionalProperties") is not False or schema.get("patternProperties"):
         yield place, "a closed object: no free-form keys"
     for name, given in properties.items():
         yield from _field(f"{place}/{name}", name, _resolved(given, root), properties)
@@ -188,31 +190,32 @@ def _methods(contract: Contract) -> tuple[str, ...]:
 
 
 def _objects(schema: dict[str, Any], root: dict[str, Any], place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object schema inside a schema, each once, with its place."""
-    seen: set[int] = set()
-    pending = [(place, schema)]
+    """Every object schema inside a schema with its place; what is referred to more than once comes once."""
+    seen: set[str] = set()
+    pending: list[tuple[str, Any]] = [(place, schema)]
     while pending:
         where, each = pending.pop()
-        each = _resolved(each, root)
-        if id(each) in seen:
+        if not isinstance(each, dict) or each.get("$ref") in seen:
             continue
-        seen.add(id(each))
+        seen |= {each["$ref"]} if "$ref" in each else set()
+        each = _resolved(each, root)
         if each.get("type") == "object":
             yield where, each
         pending.extend(_inside(where, each))
 
 
-def _inside(where: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _inside(where: str, schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, each in schema.get("properties", {}).items():
         yield f"{where}/{name}", each
     for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
         for each in schema.get(key, ()):
             yield where, each
-    if isinstance(schema.get("items"), dict):
-        yield f"{where}/items", schema["items"]
+    yield f"{where}/items", schema.get("items")
 
 
-def _resolved(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+def _resolved(schema: Any, root: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(schema, dict):
+        return {}
     reference = schema.get("$ref", "")
     if not reference.startswith("#/$defs/"):
         return schema
