@@ -256,6 +256,12 @@ def test_a_broken_input_of_the_providers_own_call_spoils_nothing() -> None:
 # -- where a stream ends
 
 
+@pytest.mark.parametrize("usage", [[[]], "x", 1, True])
+def test_a_usage_that_is_no_object_refuses_the_response(usage: Any) -> None:
+    begun = {**STREAM[0], "message": {**STREAM[0]["message"], "usage": usage}}
+    assert refusal_of(changed(0, begun)) == ("malformed_envelope", "/0/message/usage")
+
+
 def test_a_stream_whose_last_event_is_missing_was_cut() -> None:
     assert refusal_of(STREAM[:-1]) == ("incomplete_response", "")
     assert refusal_of([]) == ("incomplete_response", "")

@@ -52,6 +52,7 @@ class _Assembly:
         self.message = as_object(event.get("message"), f"{path}/message")
         if self.message.get("content"):
             refuse("malformed_envelope", f"{path}/message/content", "unexpected_value", "no content before its events")
+        as_object(self.message.get("usage") or {}, f"{path}/message/usage")
         self.started = True
 
     def start_block(self, event: dict[str, Any], path: str) -> None:
@@ -72,10 +73,8 @@ class _Assembly:
         if reason and known and reason != known:
             refuse("malformed_envelope", f"{path}/delta/stop_reason", "two_ends", "one stop_reason")
         beside = {key: value for key, value in event.items() if key not in _BESIDE}
-        usage = {
-            "usage": _changed(self.message.get("usage") or {}, as_object(event.get("usage") or {}, f"{path}/usage"))
-        }
-        self.message = _changed(self.message, {**beside, **delta, **usage})
+        usage = _changed(self.message.get("usage") or {}, as_object(event.get("usage") or {}, f"{path}/usage"))
+        self.message = _changed(self.message, {**beside, **delta, "usage": usage})
 
     def stop(self, _event: dict[str, Any], _path: str) -> None:
         self.ended = True
