@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from workflows import contracts
 from workflows.domain.errors import ERRORS, OncewardError
@@ -34,7 +34,9 @@ def as_failure() -> Iterator[None]:
     except OncewardError as error:
         entry = ERRORS.get(error.code)
         retryable = entry is not None and entry.retryable
-        raise ApplicationError(error.code, type=error.code, non_retryable=not retryable) from None
+        # An answer and no fault of the program, so the log has no traceback of it.
+        benign = ApplicationErrorCategory.BENIGN
+        raise ApplicationError(error.code, type=error.code, non_retryable=not retryable, category=benign) from None
     except Exception as error:
         raise ApplicationError("unexpected failure", type=type(error).__name__) from None
 

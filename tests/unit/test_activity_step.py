@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.testing import ActivityEnvironment
 
 from activities.step import as_failure, step
@@ -31,6 +31,7 @@ def test_an_error_of_ours_leaves_as_its_code_and_the_catalogue_says_whether_to_r
 
     left = failure.value
     assert (left.type, left.message, left.non_retryable, tuple(left.details)) == (code, code, not retryable, ())
+    assert left.category is ApplicationErrorCategory.BENIGN, "an answer, of which no log has a traceback"
     assert left.__cause__ is None
     assert left.__suppress_context__
 

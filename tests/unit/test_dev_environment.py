@@ -74,6 +74,17 @@ def test_the_callers_own_tools_are_known_to_all_and_their_settings_to_the_worker
     assert "elsewhere" not in given["worker"]["ONCEWARD_POSTGRES_DSN"]
 
 
+def test_one_switch_of_the_caller_reaches_the_door_and_the_worker_alike(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONCEWARD_PARALLEL", "false")
+    given = {child.name: child.environment(layout) for child in TABLE}
+    assert sorted(name for name, values in given.items() if values.get("ONCEWARD_PARALLEL") == "false") == [
+        "api",
+        "worker",
+    ]
+
+
 def test_only_the_relay_knows_who_is_told_and_signs_with_the_stacks_own_key(
     layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:

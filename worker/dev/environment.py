@@ -21,6 +21,18 @@ RATE_LIMITS = (
     "ONCEWARD_FAILED_TOKENS_PER_MINUTE",
 )
 
+DOOR = (
+    "ONCEWARD_CALLS_PER_CONVERSATION",
+    "ONCEWARD_METRICS_TOKEN",
+    "ONCEWARD_PARALLEL",
+    "ONCEWARD_POLICY_FILE",
+    "ONCEWARD_SAME_ANSWERS",
+    "ONCEWARD_SESSIONS_PER_PERSON",
+    "ONCEWARD_SESSION_IDLE_MINUTES",
+    "ONCEWARD_STRICT_TOOLS",
+)
+"""What of the caller's settings is the door's too; none of them opens anything."""
+
 WEBHOOKS = "ONCEWARD_WEBHOOK_"
 """How the settings begin of who is told what happens, which are the relay's alone."""
 
@@ -105,7 +117,7 @@ def api(layout: Layout) -> Environment:
         **dict.fromkeys(RATE_LIMITS, "100000"),
         "ONCEWARD_BACK_OFFICE_AUDIENCE": BACK_OFFICE_AUDIENCE,
         "ONCEWARD_SESSION_SECRET": layout.credentials["session_secret"],
-        **_given(["ONCEWARD_METRICS_TOKEN"]),
+        **_given(DOOR),
     }
 
 
