@@ -108,6 +108,28 @@ async def review(onceward: Onceward) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
+async def stuck(onceward: Onceward) -> AsyncIterator[str]:
+    """What does not go on, with a refund that nobody could find out."""
+    async with in_doubt(onceward, given_up=True):
+        yield office(onceward, "stuck")
+
+
+@asynccontextmanager
+async def audit_log(onceward: Onceward) -> AsyncIterator[str]:
+    """What was told of a refund that was approved and made."""
+    refund = await Refund.approved(onceward)
+    await refund.require_once()
+    yield office(onceward, f"audit?operation={refund.operation_id}")
+
+
+@asynccontextmanager
+async def invariants(onceward: Onceward) -> AsyncIterator[str]:
+    """Whether every promise holds."""
+    await (await Refund.approved(onceward)).require_once()
+    yield office(onceward, "invariants")
+
+
+@asynccontextmanager
 async def rests(onceward: Onceward) -> AsyncIterator[str]:
     """The workflow of a refund that the provider does not want to hear of for a while."""
     refund = await Refund.proposed(onceward)
@@ -143,6 +165,9 @@ SCENES = (
     Scene("approval", approval, "Approve", "approver-1"),
     Scene("operation", operation, "Done", "approver-1"),
     Scene("review", review, "evidence", "operator-1"),
+    Scene("stuck", stuck, "Needs an operator", "operator-1"),
+    Scene("audit-log", audit_log, "By support-agent", "auditor-1"),
+    Scene("invariants", invariants, "Every promise holds", "operator-1"),
     Scene("console-approval", waits_for_a_person, "Waiting for a person", tab=WORDS),
     Scene("console-reconciliation", looks_it_up, "The outcome is not known", tab=WORDS),
     Scene("console-operator", asks_an_operator, "Waiting for an operator", tab=WORDS),
