@@ -4,12 +4,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from hypothesis import settings
 
 from adapters.postgres.engine import Database
 from tests.support.benches import Bench, MemoryBench, PostgresBench
 from tests.support.onceward import Onceward
 from tests.support.proposals import THIS_TEST, fresh
 from worker.dev.stack import Stack
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+# How long an example takes depends on the machine and on what else runs there.
 
 AT_ONCE = 20
 """Connections of each role: as many as the simultaneous callers of any test, so that all of them really race."""

@@ -1,11 +1,10 @@
 """What the fate of an HTTP exchange proves about a write."""
 
-import email.utils
-import time
 from collections.abc import Mapping
 
 import httpx2
 
+from adapters.pauses import retry_after
 from workflows.domain.effect import Effect
 
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
@@ -13,9 +12,6 @@ NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, http
 
 EXPLAINED = frozenset({400, 403, 404, 409, 410, 412, 422})
 """Statuses by which a service that names its reason says that it did not act."""
-
-LONGEST_PAUSE_SECONDS = 24 * 3600.0
-"""No service sends us away for longer, whatever its header says: what waits for ever looks lost."""
 
 
 def fate_of_failure(error: httpx2.RequestError) -> Effect:
@@ -51,17 +47,3 @@ def error_code(response: httpx2.Response) -> str:
     error = body.get("error") if isinstance(body, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, str) else ""
-
-
-def retry_after(response: httpx2.Response) -> float | None:
-    """Seconds from a Retry-After header in either of its forms, None when absent or unreadable; from 0 to a day."""
-    value = response.headers.get("retry-after", "").strip()
-    try:
-        seconds = float(value) if value.isascii() and value.isdigit() else _until(value)
-    except (ValueError, OverflowError):
-        return None
-    return min(max(0.0, seconds), LONGEST_PAUSE_SECONDS)
-
-
-def _until(moment: str) -> float:
-    return email.utils.parsedate_to_datetime(moment).timestamp() - time.time()

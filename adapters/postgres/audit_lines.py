@@ -18,7 +18,7 @@ LINES = select(
     events.c.resource,
     # As text, every character of it: a number that goes through a float may come back as another one.
     cast(events.c.detail, Text).label("detail"),
-    events.c.writer,
+    events.c.written_by,
     events.c.place,
     events.c.previous_hash,
     events.c.hash,

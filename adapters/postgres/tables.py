@@ -330,7 +330,7 @@ events = Table(
     Column("resource", Text),
     Column("detail", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
     _now("at"),
-    Column("writer", Text, server_default=text("SESSION_USER")),
+    Column("written_by", Text, server_default=text("SESSION_USER")),
     Column("place", BigInteger),
     Column("previous_hash", Text),
     Column("hash", Text),

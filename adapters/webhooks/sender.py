@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx2
 from standardwebhooks.webhooks import Webhook
 
-from adapters.downstream.http_writes import retry_after
+from adapters.pauses import retry_after
 from adapters.webhooks.receivers import Receiver
 
 GONE: Final = 410

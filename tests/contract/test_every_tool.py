@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from adapters.envelopes import SURFACES
 from adapters.envelopes.envelope import ToolDefinition
-from adapters.http.back_office import notices
+from adapters.http.back_office import changes, notices
 from adapters.http.back_office.figures import amount
 from adapters.http.back_office.languages import ENGLISH
 from adapters.http.back_office.pages import Pages
@@ -267,9 +267,18 @@ def test_the_approval_page_shows_its_impact(name: str) -> None:
 
 def approval_page(asked: Impact) -> str:
     clock = StandingClock()
-    shown: Json = {"notice": None, "typed": "", "open": True, "own_vote": None, "bar": "", "longest_reason": 2000}
-    session = Session(REQUESTER, "csrf", NOON)
     sheet = approval_sheet(impact=asked)
+    shown: Json = {
+        "arguments": changes.of_arguments(sheet),
+        "changed": (),
+        "notice": None,
+        "typed": "",
+        "open": True,
+        "own_vote": None,
+        "bar": "",
+        "longest_reason": 2000,
+    }
+    session = Session(REQUESTER, "csrf", NOON)
     request = Request({"type": "http", "method": "GET", "path": "/back-office/approvals/approval-1", "headers": []})
     answer = Pages(clock).answer(request, "approval.html", session, sheet=sheet, notices=notices, **shown)
     return bytes(answer.body).decode()

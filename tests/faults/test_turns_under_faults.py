@@ -155,7 +155,7 @@ async def reads_are_under_way(onceward: Onceward, number: int) -> AsyncIterator[
         await connection.execute(text("LOCK TABLE handler_calls IN EXCLUSIVE MODE"))
         turns = await asyncio.gather(*(Turn.registered(onceward) for _ in range(number)))
         for turn in turns:
-            await until(partial(turn.says, "turn"), lambda words: "Waiting for 1 reads" in words)
+            await until(partial(turn.says, "turn"), lambda words: "Waiting for 1 read of the same turn" in words)
         yield turns
 
 

@@ -151,12 +151,12 @@ async def test_a_line_about_an_operation_says_of_which_tool_and_which_resource(
     mine = select(events).where(events.c.operation_id == operation.operation_id)
     (line,) = await postgres_bench.rows(mine)
     assert (line.what, line.tool, line.resource) == ("proposed", operation.tool, operation.resource)
-    assert line.writer == "onceward_door"
+    assert line.written_by == "onceward_door"
 
 
 async def test_lines_from_before_the_chain_are_sealed_as_they_stand(log: Log) -> None:
     """Whoever wrote them the database does not know, and they name neither tool nor resource."""
-    statement = insert(events).values(tenant=log.tenant, actor="executor", what="succeeded", writer=None)
+    statement = insert(events).values(tenant=log.tenant, actor="executor", what="succeeded", written_by=None)
     async with log.owner.transaction() as connection:
         await connection.execute(statement)
     await log.seal()
@@ -170,7 +170,7 @@ FORGERIES = [
     ("UPDATE events SET actor = 'somebody' WHERE {mine} AND place = 3", 3, Fault.CHANGED),
     ("UPDATE events SET at = at + interval '1 microsecond' WHERE {mine} AND place = 3", 3, Fault.CHANGED),
     ("""UPDATE events SET detail = detail || '{{"code": "x"}}' WHERE {mine} AND place = 3""", 3, Fault.CHANGED),
-    ("UPDATE events SET writer = NULL WHERE {mine} AND place = 3", 3, Fault.CHANGED),
+    ("UPDATE events SET written_by = NULL WHERE {mine} AND place = 3", 3, Fault.CHANGED),
     ("DELETE FROM events WHERE {mine} AND place = 3", 3, Fault.MISSING),
     ("DELETE FROM events WHERE {mine} AND place >= 4", 4, Fault.CUT),
     ("DELETE FROM events WHERE {mine}", 1, Fault.CUT),
@@ -265,7 +265,7 @@ async def test_who_seals_can_say_nothing_else_of_a_line(log: Log) -> None:
 
 async def test_what_a_process_adds_bears_its_own_name_and_the_time_of_the_database(log: Log) -> None:
     await log.tell(1, log.worker)
-    statement = select(events.c.writer, func.now() - events.c.at).where(events.c.tenant == log.tenant)
+    statement = select(events.c.written_by, func.now() - events.c.at).where(events.c.tenant == log.tenant)
     async with log.owner.transaction() as connection:
         ((writer, age),) = await connection.execute(statement)
     assert writer == "onceward_worker"
@@ -275,13 +275,13 @@ async def test_what_a_process_adds_bears_its_own_name_and_the_time_of_the_databa
 # -- much of it
 
 
-async def test_a_hundred_thousand_lines_are_checked_a_thousand_at_a_time(log: Log) -> None:
-    await many(log, 100_000)
+async def test_many_thousand_lines_are_checked_a_thousand_at_a_time(log: Log) -> None:
+    await many(log, 10_000)
     sizes: list[int] = []
     found = await PostgresAuditChain(log.worker).check(log.tenant, lambda part: sizes.append(len(part)))
-    assert (found.lines, found.broken) == (100_000, None)
+    assert (found.lines, found.broken) == (10_000, None)
     assert max(sizes) == PART
-    assert sum(sizes) == 100_000
+    assert sum(sizes) == 10_000
 
 
 async def many(log: Log, number: int) -> None:
@@ -292,12 +292,11 @@ async def many(log: Log, number: int) -> None:
         begin = (last or 0) + 1_000_000
         lines = (AuditLine(log.tenant, begin + each, at, "executor", "started") for each in range(number))
         sealed, heads = chained(lines, {})
-        for start in range(0, number, 10_000):
-            await connection.execute(events.insert(), [values(line) for line in sealed[start : start + 10_000]])
+        await connection.execute(events.insert(), list(map(values, sealed)))
         head = heads[log.tenant]
         await connection.execute(audit_heads.insert().values(tenant=log.tenant, place=head.place, hash=head.hash))
 
 
 def values(line: AuditLine) -> dict[str, Any]:
-    names = ("tenant", "event_id", "at", "actor", "what", "writer", "place", "previous_hash", "hash")
+    names = ("tenant", "event_id", "at", "actor", "what", "written_by", "place", "previous_hash", "hash")
     return {name: getattr(line, name) for name in names}

@@ -31,7 +31,7 @@ async def test_every_line_of_a_refund_is_sealed_soon_and_found_by_an_operator(on
     await onceward.approve(operation_id)
     await onceward.until(operation_id, "succeeded")
     lines = await until(lambda: told(onceward, operation_id), lambda lines: all(line.hash for line in lines))
-    assert [(line.what, line.actor, line.writer) for line in lines] == TOLD
+    assert [(line.what, line.actor, line.written_by) for line in lines] == TOLD
     assert {(line.tool, line.resource) for line in lines} == {("refund_payment", f"order:{order_id}")}
     assert (await PostgresAuditChain(onceward.owner).check("tenant-a")).broken is None
     async with onceward.visitor("operator-1") as operator:

@@ -341,7 +341,7 @@ async def test_the_audit_log_is_told_what_was_told_after_all_although_the_relay_
     row = await bridge.row(operation_id)
     told = select(events).where(events.c.operation_id == operation_id, events.c.what == "notice.retold")
     (line,) = await bridge.bench.rows(told)
-    assert (line.actor, line.writer) == ("relay", "onceward_relay")
+    assert (line.actor, line.written_by) == ("relay", "onceward_relay")
     assert line.detail == {"message": row.message_id, "receiver": bridge.names[0]}
     assert (line.tenant, line.tool) == (CALLER.tenant, "refund_payment")
     with pytest.raises(ProgrammingError, match="permission denied"):

@@ -184,7 +184,7 @@ async def test_nobody_but_the_owner_deletes(role: Database, table: str, request:
         "UPDATE events SET what = 'nothing'",
         "UPDATE events SET place = 1",
         "INSERT INTO events (tenant, actor, what, at) VALUES ('tenant-a', 'user-17', 'proposed', '2026-01-01')",
-        "INSERT INTO events (tenant, actor, what, writer) VALUES ('tenant-a', 'user-17', 'proposed', 'other')",
+        "INSERT INTO events (tenant, actor, what, written_by) VALUES ('tenant-a', 'user-17', 'proposed', 'other')",
         "CREATE TABLE mine (id integer)",
     ],
 )
@@ -214,7 +214,7 @@ async def test_the_door_can_neither_claim_nor_end_nor_rewrite(role: Database, st
         "UPDATE ledger_entries SET minor_units = 1",
         "UPDATE events SET what = 'nothing'",
         "UPDATE events SET hash = 'other'",
-        "INSERT INTO events (tenant, actor, what, writer) VALUES ('tenant-a', 'user-17', 'proposed', 'other')",
+        "INSERT INTO events (tenant, actor, what, written_by) VALUES ('tenant-a', 'user-17', 'proposed', 'other')",
         "CREATE TABLE mine (id integer)",
     ],
 )

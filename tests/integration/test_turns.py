@@ -144,7 +144,7 @@ async def says(onceward: Onceward, workflow_id: str) -> str:
 
 async def test_the_console_says_what_a_turn_is_about(onceward: Onceward) -> None:
     asked = await two_refunds(onceward)
-    said = await until(lambda: says(onceward, turn_of(asked)), lambda words: "Write 1 of 2 is under way" in words)
+    said = await until(lambda: says(onceward, turn_of(asked)), lambda words: "Waiting for write 1 of 2" in words)
     assert asked.operation("first") in said
 
 

@@ -30,7 +30,7 @@ DRAWN = AuditLine(
     tool="refund_payment",
     resource="order:O-17",
     detail='{"code": "approval_already_decided"}',
-    writer="onceward_door",
+    written_by="onceward_door",
 )
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.downstream.http_writes import error_code, fate_of_failure, fate_of_refusal, retry_after
+from adapters.downstream.http_writes import error_code, fate_of_failure, fate_of_refusal
+from adapters.pauses import retry_after
 from workflows.domain.effect import Effect, Outcome
 
 CODES = {"quote_expired": "quote_expired", "amount_exceeds_refundable": "refund_amount_exceeded"}

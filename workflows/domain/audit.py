@@ -21,7 +21,7 @@ BEGINNING = "0" * 64
 
 @dataclass(frozen=True)
 class AuditLine:
-    """One line. `actor` is a person, an agent or a process; `writer` the database role that wrote it.
+    """One line. `actor` is a person, an agent or a process; `written_by` the database role that wrote it.
 
     `detail` is a JSON object of codes, ids and numbers as the database writes it, kept as text so that every character
     counts. `place` and the hashes are None until the line is sealed.
@@ -39,7 +39,7 @@ class AuditLine:
     tool: str | None = None
     resource: str | None = None
     detail: str = "{}"
-    writer: str | None = None
+    written_by: str | None = None
     place: int | None = None
     previous_hash: str | None = None
     hash: str | None = None

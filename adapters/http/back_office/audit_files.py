@@ -3,10 +3,10 @@
 A search leaves lines out, so such a file is for reading. What proves that nothing is missing is the export.
 """
 
-import csv
 import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
+from csv import writer as csv_writer
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ COLUMNS: Final = (
     "tool",
     "resource",
     "detail",
-    "writer",
+    "written_by",
     "event_id",
     "place",
     "previous_hash",
@@ -66,7 +66,7 @@ def header() -> str:
 
 def _rows(rows: Iterable[list[str]]) -> str:
     with io.StringIO(newline="") as written:
-        csv.writer(written).writerows(rows)
+        csv_writer(written).writerows(rows)
         return written.getvalue()
 
 

@@ -1,5 +1,6 @@
 """What the API of the back office answers about one thing: the sheets of the pages, as JSON."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -231,4 +232,4 @@ def _viewer(refusal: str | None) -> ViewerAnswer:
 
 
 def _attributes(value: Any, *left_out: str) -> dict[str, Any]:
-    return {name: each for name, each in vars(value).items() if name not in left_out}
+    return {name: each for name, each in asdict(value).items() if name not in left_out}

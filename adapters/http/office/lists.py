@@ -1,5 +1,6 @@
 """What can be looked for, and the lists that answer."""
 
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -144,7 +145,7 @@ class StuckLineAnswer(OperationLineAnswer):
     @classmethod
     def of(cls, found: StuckLine) -> "StuckLineAnswer":
         """The line."""
-        return cls.model_validate({**vars(found.line), **vars(found)})
+        return cls.model_validate({**asdict(found.line), **asdict(found)})
 
 
 class StuckGroupAnswer(Answer):

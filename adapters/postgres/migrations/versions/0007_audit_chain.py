@@ -18,12 +18,12 @@ ALTER TABLE events
     ALTER COLUMN operation_id DROP NOT NULL,
     ADD COLUMN tool TEXT,
     ADD COLUMN resource TEXT,
-    ADD COLUMN writer TEXT,
+    ADD COLUMN written_by TEXT,
     ADD COLUMN place BIGINT,
     ADD COLUMN previous_hash TEXT,
     ADD COLUMN hash TEXT;
 -- Set afterwards, so that older lines do not say that the migration wrote them.
-ALTER TABLE events ALTER COLUMN writer SET DEFAULT session_user;
+ALTER TABLE events ALTER COLUMN written_by SET DEFAULT session_user;
 ALTER TABLE events ADD CONSTRAINT one_event_a_place UNIQUE (tenant, place);
 CREATE INDEX events_by_tenant ON events (tenant, event_id);
 CREATE INDEX events_to_seal ON events (event_id) WHERE place IS NULL;
@@ -94,6 +94,6 @@ def downgrade() -> None:
         "DROP TABLE audit_heads; DROP FUNCTION keep_audit_heads;"
         "DROP TRIGGER keep_events ON events; DROP TRIGGER keep_all_events ON events; DROP FUNCTION keep_events;"
         "REVOKE ALL ON events FROM onceward_relay; GRANT INSERT ON events TO onceward_door, onceward_worker;"
-        "ALTER TABLE events DROP COLUMN tool, DROP COLUMN resource, DROP COLUMN writer, DROP COLUMN place,"
+        "ALTER TABLE events DROP COLUMN tool, DROP COLUMN resource, DROP COLUMN written_by, DROP COLUMN place,"
         " DROP COLUMN previous_hash, DROP COLUMN hash"
     )
