@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
-from adapters.http.back_office.lists import HeldMessage
+from adapters.http.back_office.lists import HeldMessage, HeldNotice
 from tests.browser.shown import WINDOWS, Window, window_of
 from tests.fakes.dashboard import Asked, Claimed, Row
 from tests.unit.back_office_house import ISSUER, PAGE, House, house_of
@@ -78,6 +78,13 @@ def operation_in(state: State) -> Prepare:
     return prepare
 
 
+def untold(house: House) -> None:
+    """An event that a receiver outside was not told of."""
+    house.store.record(operation_sheet(state=State.AWAITING_APPROVAL))
+    notice = HeldNotice(51, "chat", "approval.asked", "operation-1", "status 410", 1, NOON, NOON)
+    house.store.untold[51, "chat"] = ("support-7", notice)
+
+
 def audited(house: House) -> None:
     for what in ("proposed", "decision.approve", "effect.applied"):
         house.audit.add(AuditLine("tenant-a", 0, NOON, "approver-1", what, operation_id="operation-1"))
@@ -113,6 +120,7 @@ PAGES = (
     Shown("stuck work, none", "operator-1", "/back-office/stuck", empty),
     Shown("stuck work", "operator-1", "/back-office/stuck", operation_in(State.MANUAL_REVIEW)),
     Shown("stuck work, a message too", "operator-1", "/back-office/stuck", held),
+    Shown("stuck work, a notice too", "operator-1", "/back-office/stuck", untold),
     Shown("search, a form at fault", "viewer-1", "/back-office/operations?since=never&state=odd"),
     Shown("audit", "operator-1", "/back-office/audit", audited),
     Shown("invariants, nothing yet", "viewer-1", INVARIANTS),

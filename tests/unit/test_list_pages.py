@@ -8,11 +8,13 @@ from html import unescape
 import pytest
 
 from adapters.http.back_office.lists import HeldMessage, HeldNotice
+from adapters.http.back_office.stuck import TOLD
 from tests.unit.back_office_house import INBOX, Browser, House
 from tests.unit.back_office_sheets import REFUND, approval_sheet, operation_sheet
 from tests.unit.memory_back_office import NOON
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
+from workflows.domain.notice import NoticeType
 
 
 async def test_the_inbox_shows_what_an_approver_sorts_by(house: House, approver: Browser) -> None:
@@ -353,6 +355,10 @@ async def test_an_operator_has_a_receiver_told_after_all_with_the_button(house: 
     again = await operator.post(f"{STUCK}/notices/51/retell", form)
     assert again.status_code == 409
     assert "The notice was not put back" in again.text
+
+
+def test_every_event_that_others_are_told_has_its_words() -> None:
+    assert set(TOLD) == set(NoticeType)
 
 
 async def test_others_see_no_notices_and_have_none_delivered(house: House, approver: Browser) -> None:
