@@ -8,6 +8,7 @@ Signature algorithms are pinned to the key's own, never taken from the token. Te
 the verified claims and from nowhere else.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,11 @@ LONGEST_CHAIN = 8
 """Agents that one token may name, each acting for the next."""
 
 REQUIRED_CLAIMS = ("exp", "iat", "iss", "aud", "sub", "tenant")
+
+MOMENTS = ("exp", "nbf", "iat")
+"""Claims that are numbers (RFC 7519 section 2); the library would read digits in quotes as well."""
+
+UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
 MEANINGS = {
     "missing_token": "A bearer token is needed.",
@@ -73,7 +79,7 @@ class TokenVerifier:
         """The token's claims after every check but those of `principal_from`; raises as `principal` does."""
         key = await self._key(token)
         try:
-            return jwt.decode(
+            claims = jwt.decode(
                 token,
                 key,
                 algorithms=[key.algorithm_name],
@@ -86,6 +92,8 @@ class TokenVerifier:
             raise Unauthenticated("expired_token") from error
         except jwt.PyJWTError as error:
             raise Unauthenticated("invalid_token") from error
+        _require_moments(claims)
+        return claims
 
     async def _key(self, token: str) -> jwt.PyJWK:
         key = await self._keys.find(_key_id(token))
@@ -153,6 +161,13 @@ def principal_from(claims: Mapping[str, Any]) -> Principal:
     )
 
 
+def _require_moments(claims: Mapping[str, Any]) -> None:
+    for name in MOMENTS:
+        moment = claims.get(name, 0)
+        if isinstance(moment, bool) or not isinstance(moment, int | float):
+            raise Unauthenticated("invalid_token")
+
+
 def _agents(claims: Mapping[str, Any]) -> tuple[str, ...]:
     agents: list[str] = []
     while "act" in claims:
@@ -182,7 +197,8 @@ def _word(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str) and "\0" not in value:
+    # The store takes neither a NUL nor half of a surrogate pair, and no answer can be written with the latter.
+    if isinstance(value, str) and not UNSTORABLE.search(value):
         return value
     raise Unauthenticated("invalid_token")
 

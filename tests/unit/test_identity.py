@@ -193,7 +193,15 @@ async def test_a_changed_claim_breaks_the_signature(issuer: RotatingIssuer, veri
         {"act": "support-agent"},
         {"act": {}},
         {"act": None},
+        {"name": "\ud800x"},
+        {"name": "a\0b"},
+        {"scope": "refunds:write \udfff"},
+        {"roles": ["support\ud800"]},
+        {"sub": "\udc00"},
+        {"tenant": "tenant-a\ud800"},
+        {"act": {"sub": "agent\ud800"}},
     ],
+    ids=ascii,
 )
 async def test_a_claim_of_the_wrong_value_or_shape_is_refused(
     issuer: RotatingIssuer, verifier: TokenVerifier, claims: dict[str, Any]
@@ -287,8 +295,18 @@ async def test_an_rsa_key_that_is_too_short_to_trust_is_none(issuer: RotatingIss
 
 
 @pytest.mark.parametrize("claim", ["exp", "iat", "nbf"])
-@pytest.mark.parametrize("moment", ["soon", [1], {}, float("inf"), float("nan")], ids=str)
+@pytest.mark.parametrize("moment", ["soon", [1], {}, float("inf"), float("nan"), None], ids=repr)
 async def test_a_moment_that_is_no_number_is_refused(
+    issuer: RotatingIssuer, verifier: TokenVerifier, claim: str, moment: Any
+) -> None:
+    token = issuer.signed({"alg": "ES256", "kid": "key-1"}, **{claim: moment})
+    assert await refusal(verifier, token) == "invalid_token"
+
+
+@pytest.mark.parametrize(
+    ("claim", "moment"), [("exp", "9999999999"), ("iat", "1"), ("nbf", "1"), ("iat", True), ("nbf", True)]
+)
+async def test_a_moment_that_is_written_as_text_is_refused(
     issuer: RotatingIssuer, verifier: TokenVerifier, claim: str, moment: Any
 ) -> None:
     token = issuer.signed({"alg": "ES256", "kid": "key-1"}, **{claim: moment})

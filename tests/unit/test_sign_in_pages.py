@@ -142,6 +142,16 @@ async def test_a_token_with_another_nonce_signs_nobody_in(house: House) -> None:
     assert refusals(house) == [("approver-1", {"code": "another_sign_in"})]
 
 
+@pytest.mark.parametrize("claim", ["name", "sub", "nonce"])
+async def test_an_answer_that_no_store_could_keep_signs_nobody_in(
+    house: House, monkeypatch: pytest.MonkeyPatch, claim: str
+) -> None:
+    monkeypatch.setattr(development, "_manners", lambda _: {claim: "\ud800x"})
+    browser = house.browser()
+    assert (await browser.sign_in("approver-1")).status_code == 400
+    assert "onceward_session" not in browser.client.cookies
+
+
 @pytest.mark.parametrize(
     ("claims", "status"),
     [

@@ -107,7 +107,7 @@ class CodeFlow:
             claims = await self._verifier.claims(token)
         except Unauthenticated as error:
             raise FlowBroken from error
-        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), attempt.nonce.encode()):
+        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(errors="replace"), attempt.nonce.encode()):
             raise FlowForeign(claims, "another_sign_in")
         if claims.get("azp", self._settings.client_id) != self._settings.client_id:
             raise FlowForeign(claims, "another_client")
