@@ -295,6 +295,9 @@ ODDLY_ASKED: list[tuple[str, str]] = [
     (f"{OPERATIONS}?since=yesterday", "/query/since"),
     (f"{OPERATIONS}?id={'x' * 300}", "/query/id"),
     (f"{OPERATIONS}?resource=%00", "/query/resource"),
+    (f"{OPERATIONS}?id=a&id=b", "/query/id"),
+    (f"{OPERATIONS}?id=a&id=a", "/query/id"),
+    (f"{APPROVALS}?mine=true&mine=false", "/query/mine"),
 ]
 
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.office.answers import ApprovalAnswer, DecisionAnswer, OperationAnswer
 from adapters.http.office.approvals import ApprovalRoutes, DecisionBody
-from adapters.http.office.lists import ApprovalListAnswer, OperationListAnswer, StuckAnswer
+from adapters.http.office.lists import ApprovalListAnswer, OperationListAnswer, StuckAnswer, each_once
 from adapters.http.office.operations import OperationRoutes, ResolutionBody
 from adapters.http.office.refusals import DecisionConflict, ResolutionConflict
 from adapters.http.people import PersonIdentity
@@ -41,7 +41,7 @@ class BackOfficeApi:
 
     def router(self) -> APIRouter:
         """The routes, for the application to include. The token is looked at before anything else is."""
-        router = APIRouter(prefix="/v1", dependencies=[Depends(self._person)], tags=["back office"])
+        router = APIRouter(prefix="/v1", dependencies=[Depends(self._person), Depends(each_once)], tags=["back office"])
         self._approvals.add_to(router)
         self._operations.add_to(router)
         return router

@@ -1,9 +1,11 @@
 """What can be looked for, and the lists that answer."""
 
+from collections import Counter
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated
 
+from fastapi import Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -17,8 +19,12 @@ from adapters.http.back_office.lists import (
     StuckLine,
     StuckWork,
 )
+from adapters.http.bodies import entries
 from adapters.http.office.examples import APPROVAL_LINE, LINE, STUCK, example
 from adapters.http.office.values import Answer, MoneyAnswer, OperationLineAnswer, ResourceAnswer
+from adapters.http.problems import Problem
+from workflows.domain.arguments import MOST_DETAILS, pointer
+from workflows.domain.errors import Detail
 from workflows.domain.lifecycle import State
 
 MOST_SECONDS = 10 * 366 * 24 * 3600
@@ -30,6 +36,19 @@ Words = Annotated[str, StringConstraints(max_length=255, pattern=r"^[^\x00]*$")]
 Cursor = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:+=-]{0,256}$")]
 Seconds = Annotated[int, Field(ge=0, le=MOST_SECONDS)]
 MinorUnits = Annotated[int, Field(ge=0, le=MOST_MINOR_UNITS)]
+
+
+async def each_once(request: Request) -> None:
+    """Refuse a query that names a parameter twice: of two values one would count, and nobody could say which.
+
+    Raises:
+        Problem: `invalid_request`, with every such parameter.
+    """
+    times = Counter(name for name, _ in request.query_params.multi_items())
+    again = [name for name, given in times.items() if given > 1][:MOST_DETAILS]
+    if again:
+        places = [Detail(pointer(("query", name)), "repeated_parameter", "each parameter once") for name in again]
+        raise Problem(422, "invalid_request", "The request does not have the expected shape.", errors=entries(places))
 
 
 class Filter(BaseModel):
