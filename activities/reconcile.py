@@ -16,7 +16,7 @@ from workflows import contracts
 from workflows.domain.arguments import Parts
 from workflows.domain.batch import uncertain_items
 from workflows.domain.claim import Evidence
-from workflows.domain.contract import Recovery
+from workflows.domain.contract import Idempotency, Recovery
 from workflows.domain.effect import Effect
 from workflows.domain.errors import CallRefused, StaleGeneration
 from workflows.domain.lifecycle import State
@@ -29,6 +29,9 @@ log = structlog.get_logger(__name__)
 
 MANUAL_LOOK_SECONDS = 3600.0
 """While a person is asked, we still look once an hour: evidence may come by itself."""
+
+WORD_LOOK_SECONDS = 60.0
+"""How soon we look again when a word waits for nothing but that."""
 
 LEASE_PAUSE_SECONDS = 3.0
 """How long to leave alone who holds the claim and has not sent yet."""
@@ -127,7 +130,19 @@ class Reconcile:
         word = await self._resolutions.given(operation.operation_id, evidence.generation, _item(evidence))
         if word is None or _is_outranked(word, found):
             return await self._look_later(operation, evidence, give_up_seconds, why)
+        if word.finding is Finding.DID_NOT_HAPPEN and why == LOOKUP_FAILED and not self._nobody_can_look(operation):
+            return Report(Step.RECONCILE, why, WORD_LOOK_SECONDS, evidence.generation)
         return await self._resolve(operation, evidence, word)
+
+    def _nobody_can_look(self, operation: Operation) -> bool:
+        """Whether the tool has no look-up. Where it has one, no word stands for it.
+
+        What the gate would meet then as somebody else's change could be our own effect, and it would be told as undone.
+        """
+        try:
+            return self._tools.writer(operation.tool).contract.idempotency is Idempotency.NONE
+        except CallRefused:
+            return False
 
     async def _resolve(self, operation: Operation, evidence: Evidence, word: Resolution) -> Report:
         if word.finding is Finding.HAPPENED:

@@ -11,6 +11,7 @@ from tests.chaos.auditor import Auditor
 from tests.chaos.evidence import Resolved
 from tests.chaos.people import Person
 from tests.chaos.plan import Plan
+from tests.chaos.provider import Provider
 
 OPERATOR = "operator-1"
 EVIDENCE = "The provider's own books, under the key that is shown here."
@@ -24,9 +25,12 @@ LOOK_SECONDS = 1.0
 class Operators:
     """`said` is every word that was given. Comes after the load: only the clock is helped along."""
 
-    def __init__(self, plan: Plan, back_office: str, auditor: Auditor, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, plan: Plan, back_office: str, auditor: Auditor, provider: Provider, tell: Callable[[str], None]
+    ) -> None:
         self.said: list[Resolved] = []
         self._plan, self._back_office, self._auditor, self._tell = plan, back_office, auditor, tell
+        self._provider = provider
         self._aged: set[str] = set()
 
     async def resolve(self) -> None:
@@ -64,6 +68,10 @@ class Operators:
         words = {"finding": finding, "evidence": EVIDENCE, "reference": reference}
         status = await person.say(f"/operations/{operation_id}", "/resolution", words)
         self.said.append(Resolved(operation_id, OPERATOR, finding, reference, status))
+        if finding == "did_not_happen":
+            # Nobody's word stands for a look, so this one has waited for the provider to be asked again.
+            await self._provider.find(operation_id)
+            await self._auditor.have_looked_again([operation_id])
         return status == httpx2.codes.OK
 
     async def _truth(self, operation_id: str) -> tuple[str, str]:

@@ -85,6 +85,14 @@ class Provider:
             [{**FAULTS[fault], "on": "refund", **match}, {"on": "lookup", "do": "503", "times": None, **match}]
         )
 
+    async def find(self, operation_id: str) -> None:
+        """The refund of this operation can be looked up again."""
+        async with self._lock:
+            await self._look()
+            mine = {"client_reference": operation_id}
+            self._faults = [fault for fault in self._faults if fault.get("match") != mine or fault["on"] != "lookup"]
+            await self._state()
+
     async def calm(self) -> None:
         """No more faults but those of what cannot be looked up."""
         async with self._lock:

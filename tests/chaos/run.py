@@ -64,7 +64,7 @@ class Run:
         back_offices = [f"{processes.stack.url(door)}/back-office" for door in DOORS]
         self.setbacks = setbacks
         self.people = People(plan, back_offices, self.auditor, self.delivered, setbacks)
-        self.operators = Operators(plan, back_offices[0], self.auditor, self._tell)
+        self.operators = Operators(plan, back_offices[0], self.auditor, provider, self._tell)
         self.audits: list[Audit] = []
         self._finished = [asyncio.Event() for _ in plan.steps]
         self._slots = asyncio.Semaphore(IN_FLIGHT)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from activities.reconcile import LEASE_PAUSE_SECONDS, MANUAL_LOOK_SECONDS
+from activities.reconcile import LEASE_PAUSE_SECONDS, MANUAL_LOOK_SECONDS, WORD_LOOK_SECONDS
 from tests.fakes.resolutions import MemoryResolutions
 from tests.support.acts import ATTEMPT_SECONDS, LEASE_SECONDS, binding_of, claimed, proposed
 from tests.support.steps import CONSUMED, REFUNDED, Stage, sent, shipped
@@ -16,6 +16,7 @@ from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
+from workflows.domain.reconciliation import LOOKUP_FAILED
 from workflows.domain.resolution import Finding, Resolution
 from workflows.messages import Report, Step
 
@@ -287,6 +288,29 @@ async def test_a_word_counts_also_when_nobody_can_look() -> None:
     stage.till.finds = ConnectionError("reset")
 
     assert await stage.reconcile(operation) == Report(Step.SETTLE, generation=2)
+
+
+async def test_that_it_did_not_happen_counts_only_once_a_look_has_found_nothing() -> None:
+    """Otherwise the gate would meet our own effect, refuse, and the end would be told as nothing done."""
+    stage = Stage()
+    operation = await in_review(stage)
+    await stage.resolve(operation.operation_id, ABSENT)
+    stage.till.finds = ConnectionError("reset")
+
+    assert await stage.reconcile(operation) == Report(Step.RECONCILE, LOOKUP_FAILED, WORD_LOOK_SECONDS, 1)
+    assert (await stage.evidence(operation)).uncertain
+    stage.till.finds = None
+    assert await stage.reconcile(operation) == Report(Step.SEND_AGAIN, "proven_absent", generation=2)
+
+
+async def test_that_it_did_not_happen_counts_at_once_where_nobody_could_ever_look() -> None:
+    stage = Stage()
+    operation = await in_review(stage)
+    stage.till.contract = replace(stage.till.contract, idempotency=Idempotency.NONE)
+    await stage.resolve(operation.operation_id, ABSENT)
+    stage.till.finds = AttributeError("look_up")
+
+    assert await stage.reconcile(operation) == Report(Step.SEND_AGAIN, "proven_absent", generation=2)
 
 
 async def test_a_word_on_an_earlier_state_of_the_claim_counts_for_nothing() -> None:
