@@ -28,8 +28,8 @@ MOST_GENERATIONS = 2**31 - 1
 CONSEQUENCES = {
     Finding.HAPPENED: N_("It is recorded as done, under the reference that you gave."),
     Finding.DID_NOT_HAPPEN: N_(
-        "Once the downstream has been asked and knows nothing of it, it goes through every check again and is sent once "
-        "more."
+        "Once the downstream has been asked and knows nothing of it, it goes through every check again and is sent "
+        "once more."
     ),
     Finding.ABANDONED: N_("It ends without an outcome. Nothing more is sent."),
 }
