@@ -24,9 +24,6 @@ KIND: Final = "hosted_tool"
 RECOVERY: Final = Recovery(settle_seconds=1.0, key_lifetime_seconds=365 * 24 * 3600.0)
 """Allowing it is a word in our own database, so no late commit is to be feared and a repeat is the same word."""
 
-LONGEST_FACT: Final = 400
-"""Characters of one argument on the approval page."""
-
 
 class Allowed(ToolResult):
     """The provider may run this call."""
@@ -53,18 +50,17 @@ class WriteAllowance:
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
 
-    async def inspect(self, arguments: Arguments, principal: Principal) -> Inspection:
-        """What a person reads: the arguments themselves, as nobody here can see what they would do over there."""
-        given = arguments.model_dump(mode="json", exclude_unset=True).items()
+    async def inspect(self, _: Arguments, principal: Principal) -> Inspection:
+        """Where it would run, and no more: nobody here can see what the arguments would do over there.
+
+        They are the model's words and no finding of ours. People read them, whole, as what will be sent.
+        """
         return Inspection(
             Impact(
                 resource=_resource(self.contract, principal),
                 action=self.contract.title,
                 reversible=self.contract.reversible,
-                facts=(
-                    Fact("Carried out by", f"the model's provider, on the server {_server(self.contract)}"),
-                    *(Fact(name, str(value)[:LONGEST_FACT]) for name, value in given),
-                ),
+                facts=(Fact("Carried out by", f"the model's provider, on the server {_server(self.contract)}"),),
             )
         )
 

@@ -1,11 +1,12 @@
 """Tools that the provider runs itself: it is told whether it may, and what it ran is held against that."""
 
+import json
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
-from adapters.postgres.tables import events, hosted_calls
+from adapters.postgres.tables import events, hosted_calls, operations
 from tests.support.onceward import ENDS, Onceward, Reply
 from tests.support.proposals import fresh
 from tests.support.responses import call
@@ -89,8 +90,9 @@ async def test_a_write_is_answered_once_a_person_has_decided_and_not_before(once
     waiting = await hand_in(onceward, asked, response_id=response_id)
     assert (waiting.code, verdicts_told(waiting), waiting.complete) == ("approval_required", [], False)
     [question] = await onceward.approvals(waiting.operation_id)
-    told = {fact["label"]: fact["value"] for fact in question.impact["facts"]}
-    assert told["text"] == PAGE["text"]
+    assert [fact["label"] for fact in question.impact["facts"]] == ["Carried out by"]
+    sent = select(operations.c.arguments).where(operations.c.operation_id == waiting.operation_id)
+    assert [json.loads(row.arguments) for row in await onceward.rows(sent)] == [PAGE]
     if allowed:
         await onceward.approve(waiting.operation_id, person="approver-4")
     else:

@@ -17,7 +17,10 @@ class Money:
 
 @dataclass(frozen=True)
 class Fact:
-    """One line that the approver reads, from the server's own look: a label with words or with an amount."""
+    """One line that the approver reads, from the server's own look: a label with words or with an amount.
+
+    Never an argument of the call: pages tell people that no model wrote it. They are shown beside, as what is sent.
+    """
 
     label: str
     value: str = ""
