@@ -47,6 +47,7 @@ async def test_an_approval_counts_and_says_so(house: House, approver: Browser) -
     answer = await approver.decide("approve")
     assert answer.status_code == 200
     assert "Your approval counted" in answer.text
+    assert "It is approved. Everything is checked once more before it is done." in answer.text
     assert house.state() is ApprovalState.GRANTED
 
 

@@ -120,7 +120,7 @@ def _consequence(outcome: DecisionOutcome, language: Language) -> str:
             missing,
         )
         return waits % {"approvals": outcome.approvals, "quorum": outcome.quorum, "num": missing}
-    return language.gettext("It is approved and goes on now.")
+    return language.gettext("It is approved. Everything is checked once more before it is done.")
 
 
 def _repeated(outcome: DecisionOutcome, language: Language) -> Notice:
