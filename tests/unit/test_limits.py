@@ -90,8 +90,9 @@ def test_an_address_stands_for_one_customer_of_a_network(one: str, other: str, s
 
 def assert_asked_to_wait(answer: httpx2.Response) -> None:
     assert answer.status_code == 429
-    assert 0 < int(answer.headers["retry-after"]) <= 60
-    assert "Please wait a minute" in answer.text
+    seconds = int(answer.headers["retry-after"])
+    assert 0 < seconds <= 60
+    assert f"Please wait {seconds} second" in answer.text
     assert answer.headers["content-security-policy"]
 
 
@@ -128,6 +129,12 @@ async def test_a_session_that_asks_for_too_many_pages_waits(development_issuer: 
     assert_asked_to_wait(await first.get(INBOX))
     assert (await second.get(INBOX)).status_code == 200
     assert (await first.get("/back-office/assets/back-office.css")).status_code == 200
+
+
+async def test_who_reads_korean_is_told_the_same_seconds(development_issuer: httpx2.ASGITransport) -> None:
+    browser = await house_of(development_issuer, Limits(pages=Limiter(1))).signed_in("approver-1")
+    spent = [await browser.client.get(INBOX, headers={"Accept-Language": "ko"}) for _ in range(2)]
+    assert f"{spent[-1].headers['retry-after']}초 기다린 뒤" in spent[-1].text
 
 
 # ── the API ──

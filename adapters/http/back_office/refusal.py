@@ -1,6 +1,6 @@
 """A page that is a refusal."""
 
-from adapters.http.back_office.languages import N_
+from adapters.http.back_office.languages import N_, Language
 
 
 class PageRefused(Exception):
@@ -9,6 +9,10 @@ class PageRefused(Exception):
     def __init__(self, status: int, heading: str, sentence: str) -> None:
         super().__init__(heading)
         self.status, self.heading, self.sentence = status, heading, sentence
+
+    def said(self, language: Language) -> str:
+        """The sentence in the person's language."""
+        return language.gettext(self.sentence)
 
     @classmethod
     def absent(cls) -> "PageRefused":
@@ -33,15 +37,6 @@ class PageRefused(Exception):
         return cls(400, N_("This form could not be read"), N_("Nothing was changed. Open the page again and repeat."))
 
     @classmethod
-    def too_many(cls) -> "PageRefused":
-        """They come too often."""
-        return cls(
-            429,
-            N_("That was too much at once"),
-            N_("Nothing was changed. Please wait a minute and repeat what you were doing."),
-        )
-
-    @classmethod
     def outage(cls) -> "PageRefused":
         """Our own database does not answer; what was being written may have been written."""
         return cls(
@@ -64,3 +59,20 @@ class PageRefused(Exception):
         return cls(
             400, N_("The sign-in was not completed"), N_("It was interrupted or took too long. Please start again.")
         )
+
+
+class TooMany(PageRefused):
+    """They come too often, and may come again in so many seconds."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(429, N_("That was too much at once"), N_("Nothing was changed."))
+        self.seconds = seconds
+
+    def said(self, language: Language) -> str:
+        """How long to wait, as the header says it."""
+        wait = language.ngettext(
+            "Please wait %(num)d second and repeat what you were doing.",
+            "Please wait %(num)d seconds and repeat what you were doing.",
+            self.seconds,
+        )
+        return f"{language.gettext(self.sentence)} {wait % {'num': self.seconds}}"

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from adapters.http.back_office.refusal import PageRefused
+from adapters.http.back_office.refusal import PageRefused, TooMany
 from adapters.http.back_office.session import Session, Sessions
 from adapters.http.back_office.settings import PREFIX
 from adapters.http.limits import Limits, address_of
@@ -26,7 +26,7 @@ class Throttle:
             request = Request(scope)
             seconds = self._wait(request, self._sessions.known(request))
             if seconds:
-                response = self._page(request, PageRefused.too_many())
+                response = self._page(request, TooMany(seconds))
                 response.headers["Retry-After"] = str(seconds)
                 await response(scope, receive, send)
                 return
