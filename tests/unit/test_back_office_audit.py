@@ -71,6 +71,7 @@ async def test_it_tells_who_tried_what_and_the_head_of_the_chain(house: House, o
         assert told in page
     assert house.audit.heads["tenant-a"].hash in page
     assert "The newest line of the chain holds." in page
+    assert "Nothing in it can be changed or removed." in page
 
 
 async def test_it_speaks_korean_to_who_reads_korean(house: House) -> None:
@@ -85,6 +86,7 @@ async def test_a_broken_chain_is_told_with_its_place(house: House, operator: Bro
     house.audit.lines[0] = replace(house.audit.lines[0], actor="somebody")
     page = (await operator.get(AUDIT)).text
     assert "The log does not hold: line 1 is the first" in page
+    assert "Nothing in it can be changed or removed." not in page
 
 
 async def test_what_waits_to_be_sealed_is_told(house: House, operator: Browser) -> None:
@@ -126,9 +128,38 @@ async def test_a_page_leads_to_the_earlier_lines_of_the_same_search(house: House
     assert "Earlier lines" not in later
 
 
-@pytest.mark.parametrize("odd", ["before=x", "before=-1", "since=yesterday", "until=9999-12-31", f"actor={'x' * 201}"])
-async def test_a_search_that_cannot_be_meant_is_refused(operator: Browser, odd: str) -> None:
+@pytest.mark.parametrize("odd", ["before=x", "before=-1"])
+async def test_a_cursor_that_no_page_has_given_is_absent(operator: Browser, odd: str) -> None:
     assert (await operator.get(f"{AUDIT}?{odd}")).status_code == 404
+
+
+MISTYPED = {
+    "since=yesterday": "This is no day, such as 2026-03-02.",
+    "since=2026-02-30": "This is no day, such as 2026-03-02.",
+    "until=9999-12-31": "This is no day, such as 2026-03-02.",
+    f"actor={'x' * 256}": "This cannot be looked for.",
+    "about=a%00b": "This cannot be looked for.",
+}
+
+
+@pytest.mark.parametrize("path", ["", "/download/csv", "/download/jsonl"])
+@pytest.mark.parametrize(("typed", "said"), MISTYPED.items())
+async def test_what_was_mistyped_is_told_beside_its_field_and_nothing_is_listed(
+    operator: Browser, path: str, typed: str, said: str
+) -> None:
+    answer = await operator.get(f"{AUDIT}{path}?{typed}")
+    assert answer.status_code == 422
+    name = typed.partition("=")[0]
+    assert f'<p class="fault" id="{name}-fault">{said}</p>' in answer.text
+    assert f'aria-describedby="{name}-fault"' in answer.text
+    assert "order:O-17" not in answer.text
+    assert "Nothing was found." not in answer.text
+
+
+async def test_a_mistyped_day_is_told_in_korean_to_who_reads_korean(operator: Browser) -> None:
+    answer = await operator.client.get(f"{AUDIT}?since=yesterday", headers={"Accept-Language": "ko"})
+    assert answer.status_code == 422
+    assert "2026-03-02와 같은 날짜 형식이 아닙니다." in answer.text
 
 
 async def test_what_others_wrote_is_inert(house: House, operator: Browser) -> None:
