@@ -27,6 +27,7 @@ from workflows.domain.errors import InvalidConfiguration, StoreUnavailable
 T = TypeVar("T")
 
 UNREADABLE_FILE = "The file that --file names cannot be read."
+EMPTY_FILE = "The file that --file names has no line of the audit log that is asked about."
 
 
 def add_to(actions: Any) -> None:
@@ -74,6 +75,9 @@ def _of_file(file: Path, tenant: str | None, heads: list[str]) -> LogVerdict:
     except (OSError, UnicodeDecodeError):
         raise InvalidConfiguration(UNREADABLE_FILE) from None
     wanted = tuple(chain for chain in chains if tenant in (None, chain.tenant))
+    if not wanted:
+        # An export that was cut down to nothing holds in itself, and proves nothing.
+        raise InvalidConfiguration(EMPTY_FILE)
     return LogVerdict(wanted, missing=tuple(sorted(missing)))
 
 

@@ -174,7 +174,7 @@ FORGERIES = [
     ("DELETE FROM events WHERE {mine} AND place = 3", 3, Fault.MISSING),
     ("DELETE FROM events WHERE {mine} AND place >= 4", 4, Fault.CUT),
     ("DELETE FROM events WHERE {mine}", 1, Fault.CUT),
-    ("DELETE FROM audit_heads WHERE {mine}", 1, Fault.ADDED),
+    ("DELETE FROM audit_heads WHERE {mine}", 1, Fault.HEADLESS),
     ("UPDATE audit_heads SET place = 4 WHERE {mine}", 4, Fault.REPLACED),
     ("UPDATE audit_heads SET place = 9 WHERE {mine}", 6, Fault.CUT),
     ("UPDATE audit_heads SET hash = 'x' WHERE {mine}", 5, Fault.REPLACED),

@@ -18,6 +18,7 @@ from adapters.postgres.sealing import PostgresSealing
 from tests.integration.stack_probes import assert_one_sentence
 from tests.support.books import unguarded
 from worker.audit_export import exported
+from worker.audit_log import EMPTY_FILE
 from worker.dev.layout import ROOT
 from worker.dev.stack import Stack
 from workflows.domain.audit import Checked
@@ -119,6 +120,16 @@ async def test_a_log_that_was_cut_back_with_its_head_is_found_by_a_head_that_was
     )
 
 
+async def test_a_chain_whose_head_was_removed_is_named_although_every_line_of_it_holds(desk: Desk) -> None:
+    await desk.forge("DELETE FROM audit_heads WHERE tenant = 'tenant-b'")
+    ended = await desk.said("audit", "verify")
+    assert (ended.returncode, last(ended)) == (
+        1,
+        "audit verify: BROKEN: audit log of tenant-b: line 1 and those after it have no head: "
+        "audit_heads has no row for this tenant",
+    )
+
+
 async def test_a_head_that_was_kept_is_found_in_a_log_that_has_grown(desk: Desk) -> None:
     kept = (await desk.check("tenant-a")).head.hash
     async with desk.owner.transaction() as connection:
@@ -181,6 +192,17 @@ async def test_where_it_cannot_look_it_says_so_in_one_sentence(desk: Desk, tmp_p
     absent = await desk.said("audit", "verify", "--file", str(tmp_path / "absent.jsonl"))
     assert (absent.returncode, absent.stdout) == (2, "")
     assert_one_sentence(absent.stderr.strip())
+
+
+async def test_an_export_with_nothing_in_it_is_not_sound(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text("", encoding="utf-8")
+    empty = await desk.said("audit", "verify", "--file", str(file))
+    assert (empty.returncode, empty.stdout, empty.stderr.strip()) == (2, "", EMPTY_FILE)
+    assert_one_sentence(empty.stderr.strip())
+    file.write_text((await desk.said("audit", "export", "--tenant", "tenant-a")).stdout, encoding="utf-8")
+    others = await desk.said("audit", "verify", "--file", str(file), "--tenant", "tenant-b")
+    assert (others.returncode, others.stdout, others.stderr.strip()) == (2, "", EMPTY_FILE)
 
 
 async def test_a_command_that_there_is_not_is_refused_with_those_that_there_are(desk: Desk) -> None:

@@ -67,6 +67,7 @@ class Fault(StrEnum):
     CUT = "and those after it have been removed"
     REPLACED = "is not the one that the head names"
     ADDED = "and those after it were added behind the head"
+    HEADLESS = "and those after it have no head: audit_heads has no row for this tenant"
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class ChainCheck:
         if broken is None and last.place < self._known.place:
             broken = Break(last.place + 1, Fault.CUT)
         if broken is None and end is not None and last.place > end.place:
-            broken = Break(end.place + 1, Fault.ADDED)
+            broken = Break(end.place + 1, Fault.ADDED if end.place else Fault.HEADLESS)
         return Checked(self._tenant, self._lines, self._first, last, broken)
 
 
