@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from adapters.postgres.audit_chain import PostgresAuditChain, Unsealed
-from adapters.postgres.audit_words import PostgresAuditWords
+from adapters.postgres.audit_words import Discrepancy, PostgresAuditWords
 from adapters.postgres.engine import Database
 from worker.telling import BROKEN, SOUND, age, printable
 from workflows.domain.audit import AuditLine, Checked
@@ -18,22 +18,21 @@ LATE_SECONDS = 60
 class LogVerdict:
     """The chains that were looked at. `missing` are heads that were asked for and are nowhere.
 
-    `altered` are operations on which a person's words are no longer those that the log has the digest of.
+    `altered` are operations on which a person's words are not those that the log tells of, and how.
     What waits to be sealed is known of a database only.
     """
 
     chains: tuple[Checked, ...] = ()
     unsealed: Unsealed | None = None
     missing: tuple[str, ...] = ()
-    altered: tuple[str, ...] = ()
+    altered: tuple[Discrepancy, ...] = ()
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What does not hold, each in a few words."""
         broken = (f"audit log of {printable(chain.tenant)}: {chain.broken}" for chain in self.chains if chain.broken)
         missing = (f"no line of the audit log has the hash {printable(head)}" for head in self.missing)
-        altered = (f"what a person said on {each} is not what the audit log knows of" for each in self.altered)
-        return (*broken, *missing, *altered)
+        return (*broken, *missing, *map(_difference, self.altered))
 
     @property
     def length(self) -> int:
@@ -85,6 +84,10 @@ async def looked_over(database: Database, tenant: str | None = None, heads: Coll
     chains = tuple([await chain.check(each, watch) for each in tenants])
     altered = await PostgresAuditWords(database).altered(tenant)
     return LogVerdict(chains, await chain.unsealed(), tuple(sorted(missing)), altered)
+
+
+def _difference(found: Discrepancy) -> str:
+    return f"what a person said on {found.operation_id} is not what the audit log knows of: {found.how}"
 
 
 def chain_told(chain: Checked) -> str:

@@ -12,7 +12,7 @@ from adapters.http.back_office.ports import DecisionOutcome
 from adapters.http.back_office.revisions import Vote
 from adapters.postgres import audit_notes, rows
 from adapters.postgres.announcing import announce
-from adapters.postgres.audit_words import of_decision
+from adapters.postgres.audit_words import of_decision, of_name
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, decisions, operations
@@ -156,7 +156,8 @@ async def _cast(connection: AsyncConnection, approval: Any, viewer: Principal, c
     except IntegrityError:
         raise DecisionRefused("vote_already_cast") from None
     # Their reason stays where it is; changed there, it is no longer what this line says.
-    await _tell(connection, approval, viewer, f"decision.{choice.value}", said=of_decision(row))
+    digests = {"said": of_decision(row), "named": of_name(row.approver, row.approver_name)}
+    await _tell(connection, approval, viewer, f"decision.{choice.value}", **digests)
     return _vote(row)
 
 

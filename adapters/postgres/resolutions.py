@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import audit_notes, rows
-from adapters.postgres.audit_words import of_resolution
+from adapters.postgres.audit_words import of_name, of_resolution
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import claims, operations, resolutions
@@ -63,7 +63,8 @@ async def _resolved(connection: AsyncConnection, operator: Principal, operation_
 
 async def _tell(connection: AsyncConnection, tenant: str, kept: Any) -> None:
     # The evidence stays where it is; changed there, it is no longer what this line says.
-    detail = {"generation": kept.generation, "said": of_resolution(kept), **({"item": kept.item} if kept.item else {})}
+    digests = {"said": of_resolution(kept), "named": of_name(kept.operator, kept.operator_name)}
+    detail = {"generation": kept.generation, **digests, **({"item": kept.item} if kept.item else {})}
     await rows.tell(connection, tenant, kept.operation_id, kept.operator, f"resolution.{kept.finding}", **detail)
 
 

@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from psycopg.errors import RestrictViolation
 from sqlalchemy import select, text
+from sqlalchemy.exc import IntegrityError
 
 from adapters.http.back_office.session_store import Arrival, SessionRules, fingerprint_of
 from adapters.intake.ports import HostedSeen
-from adapters.postgres.audit_words import PostgresAuditWords
+from adapters.postgres.audit_words import PostgresAuditWords, Unlike
 from adapters.postgres.cancellations import PostgresCancellations
 from adapters.postgres.decisions import PostgresDecisions
 from adapters.postgres.engine import Database
@@ -18,6 +20,7 @@ from adapters.postgres.sessions import PostgresSessions
 from adapters.postgres.tables import decisions, events, resolutions
 from tests.support.acts import PLEA, asked, claimed, cleared, granted, proposed
 from tests.support.benches import OPERATOR, PostgresBench, nobody_is_woken
+from tests.support.books import unguarded
 from tests.support.proposals import CALLER, fresh, refund, turn_of
 from workflows.domain.approval import Choice
 from workflows.domain.effect import Effect
@@ -311,37 +314,115 @@ async def test_every_wish_to_stop_is_told(postgres_bench: PostgresBench, door_da
 # -- words that were changed afterwards
 
 
-@pytest.mark.parametrize("change", ["reason = 'Fine.'", "choice = 'approve'"])
-async def test_a_decision_that_was_changed_afterwards_is_no_longer_what_the_log_has(
-    postgres_bench: PostgresBench, owner_database: Database, decide: PostgresDecisions, change: str
-) -> None:
-    operation, question = await asked(postgres_bench)
+async def denied(bench: PostgresBench, decide: PostgresDecisions) -> str:
+    operation, question = await asked(bench)
     await attempt(APPROVER, Choice.DENY, reason="Too much.")(decide, operation, question.approval_id)
-    words = PostgresAuditWords(owner_database)
-    assert operation.operation_id not in await words.altered()
-    async with owner_database.transaction() as connection:
-        mine = {"approval_id": question.approval_id}
-        await connection.execute(text(f"UPDATE decisions SET {change} WHERE approval_id = :approval_id"), mine)
-    assert operation.operation_id in await words.altered("tenant-a")
-    assert operation.operation_id not in await words.altered("tenant-b")
+    return operation.operation_id
 
 
-async def test_an_evidence_that_was_changed_afterwards_is_no_longer_what_the_log_has(
+async def resolved(bench: PostgresBench) -> str:
+    claim = await claimed(bench)
+    await bench.claims.begin_send(claim, 10.0)
+    await bench.claims.conclude(claim, Effect.unknown())
+    await bench.operations.move(claim.operation_id, State.MANUAL_REVIEW)
+    await bench.resolve(claim.operation_id, Resolution(Finding.ABANDONED, "Asked them.", "", 1))
+    return claim.operation_id
+
+
+async def differences(owner: Database, operation_id: str, tenant: str | None = None) -> list[Unlike]:
+    found = await PostgresAuditWords(owner).altered(tenant)
+    return [each.how for each in found if each.operation_id == operation_id]
+
+
+async def rewrite(owner: Database, statement: str, operation_id: str) -> None:
+    mine = f"approval_id IN (SELECT approval_id FROM approvals WHERE operation_id = '{operation_id}')"
+    async with owner.transaction() as connection:
+        await unguarded(connection, statement.format(mine=mine, operation=f"operation_id = '{operation_id}'"))
+
+
+REWRITTEN_DECISIONS = {
+    "UPDATE decisions SET reason = 'Fine.' WHERE {mine}": Unlike.ALTERED,
+    "UPDATE decisions SET approver_name = 'Somebody' WHERE {mine}": Unlike.ALTERED,
+    "UPDATE decisions SET choice = 'approve' WHERE {mine}": Unlike.GONE,
+    "UPDATE decisions SET approver = 'somebody' WHERE {mine}": Unlike.GONE,
+    "UPDATE decisions SET at = at + interval '1 microsecond' WHERE {mine}": Unlike.GONE,
+    "DELETE FROM decisions WHERE {mine}": Unlike.GONE,
+    "INSERT INTO decisions (approval_id, approver, approver_name, choice, reason)"
+    " SELECT approval_id, 'somebody', 'Somebody', 'approve', '' FROM decisions WHERE {mine}": Unlike.UNTOLD,
+}
+
+
+@pytest.mark.parametrize(
+    ("statement", "how"), REWRITTEN_DECISIONS.items(), ids=[each[:50] for each in REWRITTEN_DECISIONS]
+)
+async def test_a_decision_that_was_rewritten_is_no_longer_what_the_log_has(
+    postgres_bench: PostgresBench, owner_database: Database, decide: PostgresDecisions, statement: str, how: Unlike
+) -> None:
+    operation_id = await denied(postgres_bench, decide)
+    assert await differences(owner_database, operation_id) == []
+    await rewrite(owner_database, statement, operation_id)
+    assert await differences(owner_database, operation_id, "tenant-a") == [how]
+    assert await differences(owner_database, operation_id, "tenant-b") == []
+
+
+REWRITTEN_RESOLUTIONS = {
+    "UPDATE resolutions SET evidence = 'Nobody asked.' WHERE {operation}": Unlike.ALTERED,
+    "UPDATE resolutions SET reference = 'rf-9' WHERE {operation}": Unlike.ALTERED,
+    "UPDATE resolutions SET operator_name = 'Somebody' WHERE {operation}": Unlike.ALTERED,
+    "UPDATE resolutions SET operator = 'somebody' WHERE {operation}": Unlike.GONE,
+    "UPDATE resolutions SET finding = 'happened' WHERE {operation}": Unlike.GONE,
+    "UPDATE resolutions SET at = at + interval '1 microsecond' WHERE {operation}": Unlike.GONE,
+    "DELETE FROM resolutions WHERE {operation}": Unlike.GONE,
+    "INSERT INTO resolutions (operation_id, generation, operator, operator_name, finding, evidence, reference)"
+    " SELECT operation_id, 2, operator, operator_name, finding, evidence, '' FROM resolutions"
+    " WHERE {operation}": Unlike.UNTOLD,
+}
+
+
+@pytest.mark.parametrize(
+    ("statement", "how"), REWRITTEN_RESOLUTIONS.items(), ids=[s[:55] for s in REWRITTEN_RESOLUTIONS]
+)
+async def test_an_operators_word_that_was_rewritten_is_no_longer_what_the_log_has(
+    postgres_bench: PostgresBench, owner_database: Database, statement: str, how: Unlike
+) -> None:
+    operation_id = await resolved(postgres_bench)
+    assert await differences(owner_database, operation_id) == []
+    await rewrite(owner_database, statement, operation_id)
+    assert await differences(owner_database, operation_id) == [how]
+
+
+async def test_a_line_from_before_there_were_digests_is_held_to_who_what_and_when(
     postgres_bench: PostgresBench, owner_database: Database
 ) -> None:
-    claim = await claimed(postgres_bench)
-    await postgres_bench.claims.begin_send(claim, 10.0)
-    await postgres_bench.claims.conclude(claim, Effect.unknown())
-    await postgres_bench.operations.move(claim.operation_id, State.MANUAL_REVIEW)
-    await postgres_bench.resolve(claim.operation_id, Resolution(Finding.ABANDONED, "Asked them.", "", 1))
-    words = PostgresAuditWords(owner_database)
-    assert claim.operation_id not in await words.altered()
-    async with owner_database.transaction() as connection:
-        mine = {"operation_id": claim.operation_id}
-        await connection.execute(
-            text("UPDATE resolutions SET evidence = 'Nobody asked.' WHERE operation_id = :operation_id"), mine
-        )
-    assert claim.operation_id in await words.altered()
+    operation_id = await resolved(postgres_bench)
+    told = "WHERE {operation} AND what = 'resolution.abandoned'"
+    await rewrite(owner_database, f"UPDATE events SET detail = detail - 'said' - 'named' {told}", operation_id)
+    await rewrite(owner_database, "UPDATE resolutions SET evidence = 'None.' WHERE {operation}", operation_id)
+    assert await differences(owner_database, operation_id) == []
+    await rewrite(owner_database, "UPDATE resolutions SET operator = 'somebody' WHERE {operation}", operation_id)
+    assert await differences(owner_database, operation_id) == [Unlike.GONE]
+
+
+GUARDED = [
+    "UPDATE decisions SET reason = 'Fine.'",
+    "DELETE FROM decisions",
+    "TRUNCATE decisions",
+    "UPDATE resolutions SET operator = 'somebody'",
+    "DELETE FROM resolutions",
+    "TRUNCATE resolutions",
+]
+
+
+@pytest.mark.parametrize("statement", GUARDED)
+async def test_even_the_owner_is_refused_by_the_guards_of_peoples_words(
+    postgres_bench: PostgresBench, owner_database: Database, decide: PostgresDecisions, statement: str
+) -> None:
+    await denied(postgres_bench, decide)
+    await resolved(postgres_bench)
+    with pytest.raises(IntegrityError) as refused:
+        async with owner_database.transaction() as connection:
+            await connection.execute(text(statement))
+    assert isinstance(refused.value.orig, RestrictViolation)
 
 
 # -- people who come and go

@@ -1,16 +1,21 @@
 """Rows written as the executor would write them, or as it never should."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from adapters.postgres import tables
+from adapters.postgres import rows, tables
+from adapters.postgres.audit_words import of_decision
 from adapters.postgres.engine import Database
 
 BEGIN = datetime(2026, 1, 5, 12, tzinfo=UTC)
 OPERATION = "op_1"
+# In the order in which a door locks them.
+GUARDED = ("decisions", "resolutions", "events", "audit_heads")
 ENDS = ("succeeded", "failed_terminal", "failed_retryable")
 
 
@@ -18,13 +23,20 @@ def moment(second: int) -> datetime:
     return BEGIN + timedelta(seconds=second)
 
 
+@asynccontextmanager
+async def without_guards(connection: AsyncConnection, *guarded: str) -> AsyncIterator[None]:
+    """As the owner who has taken the guards away; they stand again before anybody else can look."""
+    for table in guarded or GUARDED:
+        await connection.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER USER"))
+    yield
+    for table in guarded or GUARDED:
+        await connection.execute(text(f"ALTER TABLE {table} ENABLE TRIGGER USER"))
+
+
 async def unguarded(connection: AsyncConnection, statement: str) -> None:
-    """Do as the owner what the audit log's guards refuse; they stand again before anybody else can look."""
-    for guarded in ("events", "audit_heads"):
-        await connection.execute(text(f"ALTER TABLE {guarded} DISABLE TRIGGER USER"))
-    await connection.execute(text(statement))
-    for guarded in ("events", "audit_heads"):
-        await connection.execute(text(f"ALTER TABLE {guarded} ENABLE TRIGGER USER"))
+    """Do as the owner what the guards of the audit log and of people's words refuse."""
+    async with without_guards(connection):
+        await connection.execute(text(statement))
 
 
 class Books:
@@ -67,7 +79,9 @@ class Books:
         await self._add("operations", operation_id, **(given | more))
 
     async def event(self, what: str, second: int, operation_id: str = OPERATION) -> None:
-        await self._add("events", operation_id, tenant="t", actor="executor", what=what, at=moment(second))
+        line = {"tenant": "t", "actor": "executor", "what": what, "at": moment(second)}
+        async with self._database.transaction() as connection, without_guards(connection, "events"):
+            await connection.execute(tables.events.insert().values(operation_id=operation_id, **line))
 
     async def verdict(self, layer: str, second: int, code: str | None = None, operation_id: str = OPERATION) -> None:
         await self._add("verdicts", operation_id, tenant="t", layer=layer, code=code, at=moment(second))
@@ -90,7 +104,7 @@ class Books:
         await self.approval("consumed", operation_id, intent_hash=intent, consumed_generation=1)
 
     async def approval(self, state: str, operation_id: str = OPERATION, revision: int = 1, **more: Any) -> None:
-        words = dict.fromkeys(("tenant", "resource_version", "policy_version", "approver_role", "why"), "x")
+        words = dict.fromkeys(("resource_version", "policy_version", "approver_role", "why"), "x") | {"tenant": "t"}
         bound = {"approval_id": f"ap_{operation_id}_{revision}", "revision": revision, "quorum": 1, "impact": {}}
         given = {"state": state, "intent_hash": "meant", "expires_at": BEGIN, **words, **bound}
         await self._add("approvals", operation_id, **(given | more))
@@ -99,7 +113,9 @@ class Books:
         person = {"approver": "approver-1", "approver_name": "Approver", "reason": "Seen."}
         values = {"approval_id": f"ap_{operation_id}_{revision}", "choice": choice, **person}
         async with self._database.transaction() as connection:
-            await connection.execute(tables.decisions.insert().values(**values))
+            kept = await connection.execute(tables.decisions.insert().values(**values).returning(tables.decisions))
+            digests = {"approval": values["approval_id"], "said": of_decision(kept.one())}
+            await rows.tell(connection, "t", operation_id, "approver-1", f"decision.{choice}", **digests)
 
     async def cancellation(self, operation_id: str = OPERATION) -> None:
         await self._add("cancellations", operation_id, actor="user-17")

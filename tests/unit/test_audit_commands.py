@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.postgres.audit_chain import Unsealed
+from adapters.postgres.audit_words import Discrepancy, Unlike
 from tests.unit.test_audit_chain import Lines, chain, line
 from worker.audit_export import UnreadableLine, checked, written
 from worker.audit_log import moment
@@ -53,9 +54,11 @@ def test_a_broken_log_names_the_first_place_of_each_chain_and_every_head_that_is
 
 
 def test_words_that_were_changed_break_the_verdict() -> None:
-    verdict = LogVerdict((SOUND,), Unsealed(), altered=("op_1",))
+    verdict = LogVerdict((SOUND,), Unsealed(), altered=(Discrepancy("op_1", Unlike.GONE),))
     assert verdict.exit_code == 1
-    assert verdict.sentence.endswith("what a person said on op_1 is not what the audit log knows of")
+    assert verdict.sentence.endswith(
+        "what a person said on op_1 is not what the audit log knows of: no row says what a line tells"
+    )
 
 
 def test_a_name_from_outside_gives_a_terminal_no_orders() -> None:
