@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.http.back_office.figures import Amount, amount, distance, fingerprint
+from adapters.http.back_office.figures import Amount, amount, distance, fingerprint, in_groups
 from adapters.http.back_office.languages import ENGLISH
 from tests.unit.back_office_sheets import HASH
 from tests.unit.memory_back_office import NOON
@@ -25,6 +25,18 @@ from workflows.domain.impact import Money
 )
 def test_an_amount_is_written_with_the_digits_of_its_currency(money: Money, figure: str) -> None:
     assert amount(money, ENGLISH) == Amount(figure, money.currency)
+
+
+@pytest.mark.parametrize(
+    ("figure", "written"),
+    [
+        ("₩100,000,000", "₩100,000,000"),
+        ("₩1,000,000,000,000", "₩1,<wbr>000,<wbr>000,<wbr>000,<wbr>000"),
+        ("<b>,000,000,000", "&lt;b&gt;,<wbr>000,<wbr>000,<wbr>000"),
+    ],
+)
+def test_a_figure_too_long_for_a_line_may_end_it_behind_a_group(figure: str, written: str) -> None:
+    assert in_groups(figure, ENGLISH) == written
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,8 @@ async def test_a_typed_reason_comes_back_as_text(house: House, approver: Browser
         ("tag\U000e0041", r"tag\u{E0041}"),
         ("half\ud800", r"half\u{D800}"),
         ("sep\u2028", r"sep\u{2028}"),
+        ("tie\u0302\u0301ng, \u05e9\u05c1\u05bc\u05b8", "tie\u0302\u0301ng, \u05e9\u05c1\u05bc\u05b8"),
+        ("a\u0301\u0301\u0301\u0301\u0489b", "a\u0301\u0301\u0301" + r"\u{0301}\u{0489}b"),
     ],
 )
 def test_what_cannot_be_seen_is_shown_as_an_escape(text: str, shown: str) -> None:
@@ -78,6 +80,10 @@ def test_what_cannot_be_seen_is_shown_as_an_escape(text: str, shown: str) -> Non
 def test_a_typed_escape_is_not_taken_for_a_real_one() -> None:
     assert marked(r"\u{202E}") == r"\u{202E}"
     assert marked("\u202e") == r'<span class="unseen">\u{202E}</span>'
+
+
+def test_a_heap_of_marks_is_shown_for_what_it_is() -> None:
+    assert marked("a" + "\u0301" * 40).count('<span class="unseen">\\u{0301}</span>') == 37
 
 
 @pytest.mark.parametrize(

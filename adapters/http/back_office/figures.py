@@ -7,7 +7,8 @@ from decimal import Context, Decimal, localcontext
 from typing import Literal
 
 from babel.dates import format_datetime, format_timedelta, get_timezone_name
-from babel.numbers import format_currency, format_decimal
+from babel.numbers import format_currency, format_decimal, get_group_symbol
+from markupsafe import Markup, escape
 
 from adapters.currencies import minor_digits
 from adapters.http.back_office.languages import Language
@@ -15,6 +16,9 @@ from workflows.domain.impact import Money
 
 EXACT = Context(prec=100)
 """Every digit is kept, however large the amount."""
+
+WHOLE = 12
+"""Characters of a figure that stand on one line in any window: "₩100,000,000"."""
 
 Unit = Literal["minute", "hour", "day"]
 
@@ -43,6 +47,14 @@ def amount(money: Money, language: Language) -> Amount:
         figure: str = format_currency(value, money.currency, pattern, language.locale, currency_digits=False)
     # Where there is no sign of its own the code would stand twice. Some signs hold a space of another kind ("F CFA").
     return Amount(" ".join(figure.replace(money.currency, "").split()), money.currency)
+
+
+def in_groups(figure: str, language: Language) -> Markup:
+    """A figure as HTML: one too long for a line may end it behind a group, and never inside one."""
+    if len(figure) <= WHOLE:
+        return escape(figure)
+    separator = get_group_symbol(language.locale)
+    return Markup("{}<wbr>").format(separator).join(figure.split(separator))
 
 
 def number(count: int, language: Language) -> str:

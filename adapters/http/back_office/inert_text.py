@@ -6,7 +6,7 @@ text around it. What is executed is never changed by this; only what is shown.
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from markupsafe import Markup, escape
 
@@ -17,6 +17,11 @@ BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
+COMBINING_CATEGORIES = frozenset({"Mn", "Me"})
+
+FEW_MARKS = 3
+"""Marks on one letter that some language writes; more of them cover the lines above and below."""
+
 LOOK_ALIKE_ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC"})
 """Alphabets that share letter shapes; a word that mixes them is hardly ever honest."""
 
@@ -26,10 +31,13 @@ WORDS = re.compile(r"(\w+)")
 
 
 def visible(text: str) -> str:
-    r"""The text with every control, bidi, zero-width and other unseen character as an escape: `\n`, `\u{202E}`."""
+    r"""The text with every control, bidi, zero-width and other unseen character as an escape: `\n`, `\u{202E}`.
+
+    So is a combining mark that stands on a heap of others.
+    """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escape_of(char) if is_hidden(char) else char for char in text)
+    return "".join(char if plain else _escape_of(char) for char, plain in _characters(text))
 
 
 def marked(text: str, translated: Callable[[str], str] = str) -> Markup:
@@ -65,15 +73,21 @@ def _parts(text: str) -> list[str]:
 
 
 def _marked_part(part: str, translated: Callable[[str], str]) -> Markup:
-    shown = Markup("").join(_marked_char(char) for char in part)
+    shown = Markup("").join(escape(char) if plain else _unseen(char) for char, plain in _characters(part))
     odd = suspicion(part)
     return shown + Markup('<span class="odd">{}</span>').format(translated(odd)) if odd else shown
 
 
-def _marked_char(char: str) -> Markup:
-    if is_hidden(char):
-        return Markup('<span class="unseen">{}</span>').format(_escape_of(char))
-    return escape(char)
+def _characters(text: str) -> Iterator[tuple[str, bool]]:
+    """Each character, and whether it can be shown as it is."""
+    marks = 0
+    for char in text:
+        marks = marks + 1 if unicodedata.category(char) in COMBINING_CATEGORIES else 0
+        yield char, marks <= FEW_MARKS and not is_hidden(char)
+
+
+def _unseen(char: str) -> Markup:
+    return Markup('<span class="unseen">{}</span>').format(_escape_of(char))
 
 
 def _escape_of(char: str) -> str:

@@ -49,6 +49,7 @@ class Pages:
         self._templates.filters.update(
             marked=_in_language(_marked),
             amount=_in_language(figures.amount),
+            in_groups=_in_language(figures.in_groups),
             number=_in_language(figures.number),
             moment=_in_language(figures.moment),
             exact_moment=_in_language(figures.exact_moment),
