@@ -123,6 +123,7 @@ PAGES = (
     Shown("stuck work, a notice too", "operator-1", "/back-office/stuck", untold),
     Shown("search, a form at fault", "viewer-1", "/back-office/operations?since=never&state=odd"),
     Shown("audit", "operator-1", "/back-office/audit", audited),
+    Shown("audit, a form at fault", "operator-1", "/back-office/audit?since=never", audited),
     Shown("invariants, nothing yet", "viewer-1", INVARIANTS),
     Shown("invariants", "viewer-1", INVARIANTS, busy),
 )
