@@ -16,7 +16,7 @@ from adapters.postgres.audit_words import of_decision, of_name
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import approvals, decisions, operations
-from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
+from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver, require_reason
 from workflows.domain.errors import DecisionRefused
 from workflows.domain.notice import NoticeType
 from workflows.domain.principal import Principal
@@ -139,8 +139,7 @@ def _require_open(approval: Any, revision: int, intent_hash: str) -> None:
 def _require_fit(earlier: Vote | None, choice: Choice, reason: str) -> None:
     if earlier is not None:
         raise DecisionRefused("vote_already_cast")
-    if choice is Choice.DENY and not reason.strip():
-        raise DecisionRefused("decision_reason_required")
+    require_reason(choice, reason)
 
 
 async def _cast(connection: AsyncConnection, approval: Any, viewer: Principal, choice: Choice, reason: str) -> Vote:

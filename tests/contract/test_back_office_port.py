@@ -210,10 +210,10 @@ async def test_an_approver_of_another_tenant_finds_nothing(office: Office) -> No
     await assert_refused(office, approval_id, "not_found", decide(office, approval_id, who=stranger))
 
 
-@pytest.mark.parametrize("reason", ["", "  \n"])
-async def test_a_denial_needs_a_reason(office: Office, reason: str) -> None:
+@pytest.mark.parametrize("reason", ["", "  \n", "\u200b\u2060", " \u3164\ufe0f\u00a0"], ids=ascii)
+async def test_a_denial_needs_a_reason_that_can_be_seen(office: Office, reason: str) -> None:
     approval_id = await office.ask()
-    denial = decide(office, approval_id, DENY, reason.strip())
+    denial = decide(office, approval_id, DENY, reason)
     await assert_refused(office, approval_id, "decision_reason_required", denial)
 
 

@@ -101,10 +101,13 @@ async def test_who_may_not_resolve_changes_nothing(
     ("word", "code"),
     [
         (replace(HAPPENED, evidence=" "), "resolution_evidence_required"),
+        (replace(HAPPENED, evidence="\u200b"), "resolution_evidence_required"),
         (replace(HAPPENED, reference=""), "resolution_reference_required"),
+        (replace(HAPPENED, reference="\u200b"), "resolution_reference_required"),
+        (replace(HAPPENED, reference="rf-204\u200b"), "resolution_reference_unclear"),
         (replace(HAPPENED, generation=7), "resolution_stale"),
     ],
-    ids=["no evidence", "no reference", "another state than shown"],
+    ids=["no evidence", "unseen", "no reference", "an unseen one", "one partly unseen", "another state than shown"],
 )
 async def test_a_word_without_grounds_or_on_another_state_does_not_count(
     postgres_bench: PostgresBench, words: PostgresResolutions, word: Resolution, code: str

@@ -24,7 +24,7 @@ from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome, Oper
 from adapters.http.back_office.revisions import ApprovalEvent, EarlierRevision, Vote
 from tests.unit import memory_lists
 from tests.unit.memory_lists import approving
-from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver
+from workflows.domain.approval import ApprovalState, Choice, refusal_of_approver, require_reason
 from workflows.domain.errors import DecisionRefused, RequeueRefused, ResolutionRefused
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
@@ -105,8 +105,7 @@ class MemoryBackOffice:
         self._require_open(sheet, revision, intent_hash)
         if earlier:
             raise DecisionRefused("vote_already_cast")
-        if choice is Choice.DENY and not reason:
-            raise DecisionRefused("decision_reason_required")
+        require_reason(choice, reason)
         return self._count(sheet, viewer, choice, reason)
 
     async def resolve(self, viewer: Principal, operation_id: str, word: Resolution) -> None:

@@ -58,8 +58,9 @@ async def test_a_denial_counts_with_its_reason(house: House, approver: Browser) 
     assert house.state() is ApprovalState.DENIED
 
 
-async def test_a_denial_without_a_reason_decides_nothing(house: House, approver: Browser) -> None:
-    answer = await approver.decide("deny", "  ")
+@pytest.mark.parametrize("reason", ["  ", "\u200b\u2060"], ids=ascii)
+async def test_a_denial_without_a_reason_decides_nothing(house: House, approver: Browser, reason: str) -> None:
+    answer = await approver.decide("deny", reason)
     assert answer.status_code == 422
     assert "A denial needs a reason" in answer.text
     assert house.state() is ApprovalState.PENDING

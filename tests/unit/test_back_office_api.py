@@ -456,8 +456,10 @@ async def test_who_may_not_decide_is_told_so_and_nothing_else(house: House, who:
     assert house.state() is ApprovalState.PENDING
 
 
-async def test_a_denial_says_why(house: House) -> None:
-    assert code_of(await house.decide("deny", reason="  ")) == (422, "decision_reason_required")
+@pytest.mark.parametrize("reason", ["  ", "\u200b\u2060"], ids=ascii)
+async def test_a_denial_says_why(house: House, reason: str) -> None:
+    assert code_of(await house.decide("deny", reason=reason)) == (422, "decision_reason_required")
+    assert house.state() is ApprovalState.PENDING
 
 
 ODD: dict[str, Json] = {
@@ -492,6 +494,22 @@ async def test_a_body_that_is_no_strict_json_or_too_large_is_not_read(house: Hou
 
 
 # ── an operator's word ──
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"evidence": " \u200b"}, "resolution_evidence_required"),
+        ({"reference": "\u200b"}, "resolution_reference_required"),
+        ({"reference": "re_88421\u202e"}, "resolution_reference_unclear"),
+        ({"reference": "re_88\n421"}, "resolution_reference_unclear"),
+        ({"reference": "re_88421 "}, "resolution_reference_unclear"),
+    ],
+    ids=ascii,
+)
+async def test_a_word_that_rests_on_what_nobody_can_see_does_not_count(house: House, changes: Json, code: str) -> None:
+    assert code_of(await house.resolve(**changes)) == (422, code)
+    assert house.store.resolutions == {}
 
 
 async def test_an_operators_word_counts_and_may_be_repeated(house: House) -> None:

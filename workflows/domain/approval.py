@@ -11,8 +11,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from workflows.domain.contract import ApprovalRule
+from workflows.domain.errors import DecisionRefused
 from workflows.domain.impact import Impact
 from workflows.domain.principal import Principal
+from workflows.domain.visibility import is_blank
 
 
 class ApprovalState(StrEnum):
@@ -66,6 +68,16 @@ def refusal_of_approver(approver: Principal, requester_tenant: str, requester: s
     if approver.agent or approver_role not in approver.roles or approver.subject == requester:
         return "approver_not_allowed"
     return None
+
+
+def require_reason(choice: Choice, reason: str) -> None:
+    """Return if whoever asked is told why; only a denial must say so.
+
+    Raises:
+        DecisionRefused: `decision_reason_required`, also for a reason that nobody can see.
+    """
+    if choice is Choice.DENY and is_blank(reason):
+        raise DecisionRefused("decision_reason_required")
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,9 @@ ERRORS: dict[str, ErrorEntry] = {
     "resolution_reference_required": ErrorEntry(
         _N, _A.FIX_ARGUMENTS, "What happened has a reference at the downstream; nothing was changed."
     ),
+    "resolution_reference_unclear": ErrorEntry(
+        _N, _A.FIX_ARGUMENTS, "A reference has no characters that nobody can see; type it anew. Nothing was changed."
+    ),
     "message_not_set_aside": ErrorEntry(
         _R, _A.DO_NOT_RETRY, "This message is delivered or on its way; nothing was changed."
     ),

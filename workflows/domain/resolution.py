@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from workflows.domain.errors import ResolutionRefused
 from workflows.domain.principal import Principal
+from workflows.domain.visibility import is_blank, is_plain
 
 OPERATOR_ROLE = "operator"
 
@@ -52,9 +53,12 @@ def require_grounds(resolution: Resolution) -> None:
     """Return if the word says what it rests on.
 
     Raises:
-        ResolutionRefused: `resolution_evidence_required`, `resolution_reference_required`.
+        ResolutionRefused: `resolution_evidence_required`, `resolution_reference_required`,
+            `resolution_reference_unclear`. What cannot be seen is nothing to rest on.
     """
-    if not resolution.evidence.strip():
+    if is_blank(resolution.evidence):
         raise ResolutionRefused("resolution_evidence_required")
-    if resolution.finding is Finding.HAPPENED and not resolution.reference.strip():
+    if resolution.finding is Finding.HAPPENED and is_blank(resolution.reference):
         raise ResolutionRefused("resolution_reference_required")
+    if not is_plain(resolution.reference):
+        raise ResolutionRefused("resolution_reference_unclear")

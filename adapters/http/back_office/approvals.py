@@ -16,7 +16,7 @@ from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Clock, Session, Sessions, SignInNeeded
 from adapters.http.back_office.settings import PREFIX
-from workflows.domain.approval import Choice, refusal_of_approver
+from workflows.domain.approval import Choice, refusal_of_approver, require_reason
 from workflows.domain.errors import DecisionRefused
 
 LONGEST_REASON = 2000
@@ -46,8 +46,7 @@ class Ballot:
         ballot = cls(_choice(form), _reason(form), _revision(form), form.get("intent_hash", ""))
         if ballot.revision < 0 or not ballot.intent_hash:
             raise DecisionRefused("approval_stale")
-        if ballot.choice is Choice.DENY and not ballot.reason:
-            raise DecisionRefused("decision_reason_required")
+        require_reason(ballot.choice, ballot.reason)
         return ballot
 
 

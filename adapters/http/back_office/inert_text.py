@@ -11,11 +11,7 @@ from collections.abc import Callable, Iterator
 from markupsafe import Markup, escape
 
 from adapters.http.back_office.languages import N_
-
-BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters that Unicode calls letters, marks or symbols and that leave no ink."""
-
-HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+from workflows.domain.visibility import is_hidden
 
 COMBINING_CATEGORIES = frozenset({"Mn", "Me"})
 
@@ -49,14 +45,6 @@ def marked(text: str, translated: Callable[[str], str] = str) -> Markup:
         # Nothing to make visible and nothing to wonder at; most text is like this, and there may be thousands of lines.
         return escape(text)
     return Markup("").join(_marked_part(part, translated) for part in _parts(text))
-
-
-def is_hidden(char: str) -> bool:
-    """Whether a reader would not see the character, or not know it from a plain space."""
-    category = unicodedata.category(char)
-    if category in HIDDEN_CATEGORIES or char in BLANK_LETTERS:
-        return True
-    return (category == "Zs" and char != " ") or _is_variation_selector(char)
 
 
 def suspicion(word: str) -> str:
@@ -97,7 +85,3 @@ def _escape_of(char: str) -> str:
 def _alphabets(word: str) -> set[str]:
     names = {unicodedata.name(char, "").partition(" ")[0] for char in word if char.isalpha()}
     return names & LOOK_ALIKE_ALPHABETS
-
-
-def _is_variation_selector(char: str) -> bool:
-    return 0xFE00 <= ord(char) <= 0xFE0F or 0xE0100 <= ord(char) <= 0xE01EF or 0x180B <= ord(char) <= 0x180F

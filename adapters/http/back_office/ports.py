@@ -201,9 +201,10 @@ class BackOfficeStore(Protocol):
 
         Raises:
             ResolutionRefused, checked in this order: `not_found`, `operator_not_allowed` (agent, role or own request),
-            `resolution_evidence_required`, `resolution_reference_required`, `resolution_not_open` (no operator is
-            asked), `resolution_stale` (another generation than shown), `resolution_reference_taken` (another
-            operation's), `resolution_already_given`. The same person's same word is taken without being counted again.
+            `resolution_evidence_required`, `resolution_reference_required`, `resolution_reference_unclear` (not all of
+            it is seen), `resolution_not_open` (no operator is asked), `resolution_stale` (another generation than
+            shown), `resolution_reference_taken` (another operation's), `resolution_already_given`. The same person's
+            same word is taken without being counted again.
         """
         ...
 

@@ -37,6 +37,7 @@ CONSEQUENCES = {
 FAULTY_FIELDS = {
     "resolution_evidence_required",
     "resolution_reference_required",
+    "resolution_reference_unclear",
     "resolution_reference_taken",
 }
 """Refusals after which the same form may be sent again with more on it."""

@@ -18,6 +18,7 @@ STATUSES = {
     "decision_reason_required": 422,
     "resolution_evidence_required": 422,
     "resolution_reference_required": 422,
+    "resolution_reference_unclear": 422,
 }
 """HTTP status by code; every other refusal is a conflict with what is stored."""
 
