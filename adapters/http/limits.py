@@ -13,6 +13,7 @@ from ipaddress import IPv6Address, ip_address
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from adapters.http.problems import Problem
+from workflows.domain.principal import Principal
 
 MINUTE = 60.0
 
@@ -51,11 +52,16 @@ class Limiter:
 
 @dataclass(frozen=True)
 class Limits:
-    """Sign-ins of an address, words (decisions, resolutions and other forms) of a person, pages of a session."""
+    """Sign-ins of an address, words (decisions, resolutions and other forms) of a person, pages of a session.
+
+    A form that is not known to be the person's own counts as `forged` of the session that it claims, never as a word:
+    else whoever makes a browser send forms would keep the person from deciding.
+    """
 
     sign_ins: Limiter = field(default_factory=lambda: Limiter(60))
     words: Limiter = field(default_factory=lambda: Limiter(60))
     pages: Limiter = field(default_factory=lambda: Limiter(300))
+    forged: Limiter = field(default_factory=lambda: Limiter(60))
 
 
 class TooManyRequests(Problem):
@@ -69,6 +75,11 @@ class TooManyRequests(Problem):
             "Nothing was done. Send the request again after the time that Retry-After names.",
             headers={"Retry-After": str(seconds)},
         )
+
+
+def speaker_of(caller: Principal) -> str:
+    """To whom words are counted: a person in all their sessions, and software apart from whomever it acts for."""
+    return f"{caller.tenant}\0\0{caller.agent}" if caller.agent else f"{caller.tenant}\0{caller.subject}"
 
 
 def address_of(scope: Scope) -> str:

@@ -12,7 +12,7 @@ from fastapi.security.base import SecurityBase
 from starlette.requests import Request
 
 from adapters.http.identity import TokenVerifier, Unauthenticated, bearer_token, caller_of, principal_from
-from adapters.http.limits import Limiter, TooManyRequests
+from adapters.http.limits import Limiter, TooManyRequests, speaker_of
 from adapters.http.problems import Problem
 from workflows.domain.errors import ERRORS
 from workflows.domain.principal import Principal
@@ -29,7 +29,7 @@ class PersonIdentity(SecurityBase):
     def __init__(self, verifier: TokenVerifier, audience: str, words: Limiter | None = None) -> None:
         """`verifier` is that of the agents' door: what names its audience too is worth nothing here.
 
-        `words` says how often one person may change something.
+        `words` says how often one person may change something, and how often software may try to.
         """
         self._words = words
         self._verifier, self._agents_audience = verifier.for_audience(audience), verifier.audience
@@ -40,7 +40,7 @@ class PersonIdentity(SecurityBase):
         Raises:
             Unauthenticated: no token, or none for here and for here alone.
             IssuerUnavailable: the issuer's keys cannot be had.
-            TooManyRequests: the person has changed too much within a minute.
+            TooManyRequests: the person, or the software, has changed too much within a minute.
         """
         claims = await self._verifier.claims(bearer_token(request.headers.getlist("authorization")))
         if self._agents_audience in _audiences(claims):
@@ -52,7 +52,7 @@ class PersonIdentity(SecurityBase):
     def _count(self, request: Request, caller: Principal) -> None:
         if self._words is None or request.method in ("GET", "HEAD"):
             return
-        seconds = self._words.wait(f"{caller.tenant}\0{caller.subject}")
+        seconds = self._words.wait(speaker_of(caller))
         if seconds:
             raise TooManyRequests(seconds)
 

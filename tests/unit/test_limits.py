@@ -16,10 +16,12 @@ from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.limits import FailedCredentials, Limiter, Limits, address_of
 from adapters.http.people import PersonIdentity
 from adapters.http.problems import answer_with_problems
-from tests.unit.back_office_house import INBOX, ISSUER, PAGE, house_of
+from tests.unit.back_office_house import DECISION, INBOX, ISSUER, OWN_PAGE, PAGE, house_of
 from tests.unit.test_identity import HandClock
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
 from workflows.domain.approval import ApprovalState
+
+SIGN_OUT = "/back-office/sign-out"
 
 
 @pytest.fixture
@@ -122,6 +124,40 @@ async def test_a_person_who_decides_too_much_waits_in_all_their_sessions_and_nob
     assert (await first.get(PAGE)).status_code == 200
 
 
+FORGED: dict[str, Callable[[dict[str, str]], tuple[dict[str, str], dict[str, str]]]] = {
+    "of another site": lambda form: (form, {"Sec-Fetch-Site": "cross-site"}),
+    "of another session": lambda form: (form | {"csrf": "0" * 64}, OWN_PAGE),
+}
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED.keys())
+async def test_forms_that_are_not_the_persons_own_use_up_none_of_their_words(
+    development_issuer: httpx2.ASGITransport, forge: Callable[[dict[str, str]], tuple[dict[str, str], dict[str, str]]]
+) -> None:
+    house = house_of(development_issuer, Limits(words=Limiter(1), forged=Limiter(3)))
+    browser = await house.signed_in("approver-1")
+    form, headers = forge(await browser.hidden() | {"choice": "approve", "reason": ""})
+    answers = [await browser.post(DECISION, form, headers) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [403, 403, 403, 429]
+    assert_asked_to_wait(answers[-1])
+    assert house.state() is ApprovalState.PENDING
+    assert (await browser.decide("approve")).status_code == 200
+
+
+@pytest.mark.parametrize("everywhere", [{}, {"everywhere": "yes"}], ids=["this session", "all sessions"])
+async def test_a_thief_who_uses_up_the_words_cannot_keep_the_person_from_ending_sessions(
+    development_issuer: httpx2.ASGITransport, everywhere: dict[str, str]
+) -> None:
+    house = house_of(development_issuer, Limits(words=Limiter(1), forged=Limiter(1)))
+    thief, owner = [await house.signed_in("approver-1") for _ in range(2)]
+    own = {"csrf": (await owner.hidden(INBOX))["csrf"]}
+    assert [(await thief.decide("deny")).status_code for _ in range(2)] == [422, 429]
+    assert [(await owner.post(SIGN_OUT, {"csrf": "forged"})).status_code for _ in range(2)] == [403, 429]
+    assert (await owner.post(SIGN_OUT, own | everywhere)).status_code == 303
+    assert (await owner.get(INBOX)).status_code == 303
+    assert (await thief.get(INBOX)).status_code == (303 if everywhere else 200)
+
+
 async def test_a_session_that_asks_for_too_many_pages_waits(development_issuer: httpx2.ASGITransport) -> None:
     house = house_of(development_issuer, Limits(pages=Limiter(3)))
     first, second = [await house.signed_in("approver-1") for _ in range(2)]
@@ -140,10 +176,8 @@ async def test_who_reads_korean_is_told_the_same_seconds(development_issuer: htt
 # ── the API ──
 
 
-async def test_a_person_who_changes_too_much_over_the_api_waits_for_the_pages_too(
-    tmp_path: Path,
-) -> None:
-    words = Limiter(1)
+def words_api(tmp_path: Path, words: Limiter) -> httpx2.AsyncClient:
+    """An API for people with one route, which takes words."""
     issuer = httpx2.ASGITransport(DevelopmentIssuer(IssuerSettings(dev_issuer_state_dir=tmp_path, issuer=ISSUER)).app())
     seen = Issuer(ISSUER, httpx2.AsyncClient(transport=issuer))
     identity = PersonIdentity(
@@ -157,11 +191,34 @@ async def test_a_person_who_changes_too_much_over_the_api_waits_for_the_pages_to
     async def word() -> str:
         return "heard"
 
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="https://door.test")
+
+
+def bearer(tmp_path: Path, **more: Any) -> dict[str, str]:
     token = mint(
-        tmp_path, issuer=ISSUER, audience="onceward-office", subject="approver-1", tenant="tenant-a", roles=["viewer"]
+        tmp_path,
+        issuer=ISSUER,
+        audience="onceward-office",
+        subject="approver-1",
+        tenant="tenant-a",
+        roles=["viewer"],
+        **more,
     )
-    headers = {"Authorization": f"Bearer {token}"}
-    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="https://door.test", headers=headers)
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def test_software_that_acts_for_a_person_uses_up_none_of_their_words(tmp_path: Path) -> None:
+    client, acting, own = words_api(tmp_path, Limiter(2)), bearer(tmp_path, agent="support-agent"), bearer(tmp_path)
+    assert [(await client.post("/word", headers=acting)).status_code for _ in range(3)] == [200, 200, 429]
+    assert [(await client.post("/word", headers=own)).status_code for _ in range(3)] == [200, 200, 429]
+
+
+async def test_a_person_who_changes_too_much_over_the_api_waits_for_the_pages_too(
+    tmp_path: Path,
+) -> None:
+    words = Limiter(1)
+    client = words_api(tmp_path, words)
+    client.headers.update(bearer(tmp_path))
     assert [(await client.post("/word")).status_code for _ in range(2)] == [200, 429]
     assert (await client.get("/word")).status_code == 200
     assert words.wait("tenant-a\0approver-1") > 0

@@ -169,7 +169,10 @@ def _sign_in_routes(sign_in: SignIn) -> list[Route]:
 
 def _refusals(pages: Pages, sessions: Sessions) -> Callable[[Request, PageRefused], Response]:
     def page(request: Request, refusal: PageRefused) -> Response:
-        return pages.answer(request, "refused.html", sessions.known(request), refusal.status, refusal=refusal)
+        answer = pages.answer(request, "refused.html", sessions.known(request), refusal.status, refusal=refusal)
+        if refusal.retry_after:
+            answer.headers["Retry-After"] = str(refusal.retry_after)
+        return answer
 
     return page
 
@@ -190,9 +193,7 @@ def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler
         return page(request, PageRefused(503, N_("You cannot sign in just now"), sentence))
 
     async def outage(request: Request, _: Exception) -> Response:
-        response = page(request, PageRefused.outage())
-        response.headers["Retry-After"] = "5"
-        return response
+        return page(request, PageRefused.outage())
 
     async def surprised(request: Request, _: Exception) -> Response:
         return page(request, _plain_refusal(500))

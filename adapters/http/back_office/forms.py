@@ -8,6 +8,7 @@ from starlette.requests import Request
 
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Session
+from adapters.http.back_office.throttle import count_forged, count_word
 
 LARGEST_BODY = 64 * 1024
 """Bytes."""
@@ -16,14 +17,30 @@ MOST_FIELDS = 20
 
 
 async def trusted_form(request: Request, session: Session, origin: str) -> Mapping[str, str]:
-    """The fields of a form that carries the session's token and comes from a page of ours.
+    """The fields of a form that carries the session's token and comes from a page of ours; a word of the person.
 
     Raises:
-        PageRefused: it does not, it is too large, or it is no plain form.
+        PageRefused: it does not, it is too large, it is no plain form, or they have sent too many.
     """
-    form = await form_of_ours(request, origin)
-    if not hmac.compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
-        raise PageRefused.foreign_form()
+    form = await leaving_form(request, session, origin)
+    count_word(request, session)
+    return form
+
+
+async def leaving_form(request: Request, session: Session, origin: str) -> Mapping[str, str]:
+    """The same for a form that ends sessions, as often as it may come.
+
+    Whoever has stolen a cookie could otherwise use up what the person may say, and so keep their session.
+
+    Raises:
+        PageRefused: it is none of the person's own, too large or no plain form.
+    """
+    try:
+        form = await form_of_ours(request, origin)
+        _require_token(form, session)
+    except PageRefused:
+        count_forged(request, session)
+        raise
     return form
 
 
@@ -48,6 +65,11 @@ def require_same_origin(request: Request, origin: str) -> None:
         if site != "same-origin":
             raise PageRefused.foreign_form()
     elif request.headers.get("origin") != origin:
+        raise PageRefused.foreign_form()
+
+
+def _require_token(form: Mapping[str, str], session: Session) -> None:
+    if not hmac.compare_digest(form.get("csrf", "").encode(), session.csrf.encode()):
         raise PageRefused.foreign_form()
 
 

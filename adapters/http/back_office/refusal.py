@@ -4,11 +4,14 @@ from adapters.http.back_office.languages import N_, Language
 
 
 class PageRefused(Exception):
-    """The person is shown `heading` and `sentence` instead of the page; both are our own words."""
+    """The person is shown `heading` and `sentence` instead of the page; both are our own words.
 
-    def __init__(self, status: int, heading: str, sentence: str) -> None:
+    `retry_after` is in seconds, 0 when waiting helps nobody.
+    """
+
+    def __init__(self, status: int, heading: str, sentence: str, retry_after: int = 0) -> None:
         super().__init__(heading)
-        self.status, self.heading, self.sentence = status, heading, sentence
+        self.status, self.heading, self.sentence, self.retry_after = status, heading, sentence, retry_after
 
     def said(self, language: Language) -> str:
         """The sentence in the person's language."""
@@ -46,6 +49,7 @@ class PageRefused(Exception):
                 "The store does not answer. "
                 "If you were deciding, your word may have counted: open the page again and see."
             ),
+            5,
         )
 
     @classmethod
@@ -65,14 +69,13 @@ class TooMany(PageRefused):
     """They come too often, and may come again in so many seconds."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(429, N_("That was too much at once"), N_("Nothing was changed."))
-        self.seconds = seconds
+        super().__init__(429, N_("That was too much at once"), N_("Nothing was changed."), seconds)
 
     def said(self, language: Language) -> str:
         """How long to wait, as the header says it."""
         wait = language.ngettext(
             "Please wait %(num)d second and repeat what you were doing.",
             "Please wait %(num)d seconds and repeat what you were doing.",
-            self.seconds,
+            self.retry_after,
         )
-        return f"{language.gettext(self.sentence)} {wait % {'num': self.seconds}}"
+        return f"{language.gettext(self.sentence)} {wait % {'num': self.retry_after}}"

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from adapters.http.back_office.admission import Doorkeeper, NotAdmitted
 from adapters.http.back_office.code_flow import Attempt, CodeFlow, FlowBroken, FlowForeign, FlowRefused
 from adapters.http.back_office.cookies import SignedCookie
-from adapters.http.back_office.forms import trusted_form
+from adapters.http.back_office.forms import leaving_form
 from adapters.http.back_office.own_pages import HOME, page_to_return_to
 from adapters.http.back_office.pages import Pages
 from adapters.http.back_office.refusal import PageRefused
@@ -79,7 +79,7 @@ class SignIn:
         response = RedirectResponse(f"{PREFIX}/sign-in", 303)
         session = self._sessions.find(request)
         if session is not None:
-            form = await trusted_form(request, session, self._origin)
+            form = await leaving_form(request, session, self._origin)
             await self._sessions.end(request, response, everywhere="everywhere" in form)
         return response
 
