@@ -194,7 +194,7 @@ async def main() -> None:
     """Serve until told to end."""
     settings = read(ApiSettings)
     process.set_up_logs(settings.log_format)
-    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-api")
+    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-api", answering=True)
     closing = Closing()
     async with process.temporal(settings) as client, httpx2.AsyncClient(timeout=5.0) as web:
         config = uvicorn.Config(

@@ -3,13 +3,35 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from adapters.postgres.bounded import connecting
 from workflows.domain.errors import InvalidConfiguration, StoreUnavailable
+
+LOST_AFTER = {
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Seconds (the last one milliseconds) after which a peer that the network has lost is taken for gone."""
+
+CONNECT_SECONDS = 4
+"""For somebody who waits for an answer; it may come on top of a statement on a connection that was lost."""
+
+ANSWER_SECONDS = 10.0
+"""How long whoever waits for an answer lets the server be silent on one statement."""
+
+STATEMENT_SECONDS = 8
+"""After which the server itself ends a statement of theirs: less, so that its word comes before we stop listening.
+
+More than its wait for a lock.
+"""
 
 UNANSWERED = "The database at ONCEWARD_POSTGRES_DSN does not answer, or refuses this role."
 
@@ -17,18 +39,24 @@ UNANSWERED = "The database at ONCEWARD_POSTGRES_DSN does not answer, or refuses 
 class Database:
     """Gives transactions. Every public method of a repository is one of them."""
 
-    def __init__(self, dsn: str, *, application_name: str, pool_size: int = 10) -> None:
+    def __init__(self, dsn: str, *, application_name: str, pool_size: int = 10, answering: bool = False) -> None:
+        """`answering`: somebody waits for an answer, and a store that gives none is told to them soon."""
         url = make_url(dsn).set(drivername="postgresql+psycopg")
         # Settings of the session: a forgotten lock or transaction ends by itself instead of blocking the others.
         options = "-c lock_timeout=5s -c idle_in_transaction_session_timeout=30s -c timezone=UTC"
+        settings: dict[str, Any] = {"application_name": application_name, **LOST_AFTER}
+        if answering:
+            options += f" -c statement_timeout={STATEMENT_SECONDS}s"
+            settings |= {"connect_timeout": CONNECT_SECONDS, "async_creator_fn": connecting(ANSWER_SECONDS)}
         self.engine: AsyncEngine = create_async_engine(
             url,
             pool_size=pool_size,
             max_overflow=0,
+            pool_timeout=ANSWER_SECONDS if answering else 30.0,
             pool_pre_ping=True,
             # A failed statement ends in a log, and its values are arguments and results.
             hide_parameters=True,
-            connect_args={"application_name": application_name, "options": options},
+            connect_args={**settings, "options": options},
         )
 
     @asynccontextmanager
