@@ -105,7 +105,7 @@ def application(
     store = PostgresBackOffice(database, _nudging(starter), titles)
     limits = settings.limits()
     person = PersonIdentity(verifier, settings.back_office_audience, limits.words)
-    app.include_router(BackOfficeApi(store, person).router())
+    app.include_router(BackOfficeApi(store, person, PostgresAuditLog(database)).router())
     describe(app, [*doors.DESCRIBED, *office.DESCRIBED], {"surface": sorted(SURFACES), "search": sorted(Search)})
     sessions = PostgresSessions(database, _session_rules(settings))
     pages = _back_office(settings)

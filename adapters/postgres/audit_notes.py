@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.intake.ports import HostedSeen, Judged, Turn
 from adapters.postgres import rows
-from adapters.postgres.tables import approvals, operations
+from adapters.postgres.tables import approvals, operations, outbox
 from workflows.domain.gate import Verdict
 from workflows.domain.principal import Principal
 
@@ -84,6 +84,19 @@ async def resolution_refused(
 ) -> None:
     """An operator's word on an uncertain effect that did not count."""
     await _refused_on(connection, viewer, operation_id, "resolution.refused", code=code, **detail)
+
+
+async def put_back_refused(
+    connection: AsyncConnection, viewer: Principal, what: str, message_id: int, code: str
+) -> None:
+    """An attempt to have a message or a notice delivered after all that did not count."""
+    wanted = (
+        select(outbox.c.operation_id)
+        .join_from(outbox, operations)
+        .where(outbox.c.message_id == message_id, operations.c.tenant == viewer.tenant)
+    )
+    operation_id = (await connection.execute(wanted)).scalar_one_or_none()
+    await _refused(connection, viewer, operation_id, what, code=code, message=message_id)
 
 
 async def cancel_refused(connection: AsyncConnection, caller: Principal, operation_id: str) -> None:

@@ -12,19 +12,20 @@ from sqlalchemy.exc import IntegrityError
 from adapters.http.back_office.session_store import Arrival, SessionRules, fingerprint_of
 from adapters.intake.ports import HostedSeen
 from adapters.postgres.audit_words import PostgresAuditWords, Unlike
+from adapters.postgres.back_office import PostgresBackOffice
 from adapters.postgres.cancellations import PostgresCancellations
 from adapters.postgres.decisions import PostgresDecisions
 from adapters.postgres.engine import Database
 from adapters.postgres.resolutions import PostgresResolutions
 from adapters.postgres.sessions import PostgresSessions
-from adapters.postgres.tables import decisions, events, resolutions
+from adapters.postgres.tables import decisions, events, outbox, resolutions
 from tests.support.acts import PLEA, asked, claimed, cleared, granted, proposed
 from tests.support.benches import OPERATOR, PostgresBench, nobody_is_woken
 from tests.support.books import unguarded
 from tests.support.proposals import CALLER, fresh, refund, turn_of
 from workflows.domain.approval import Choice
 from workflows.domain.effect import Effect
-from workflows.domain.errors import DecisionRefused, ResolutionRefused
+from workflows.domain.errors import DecisionRefused, RequeueRefused, ResolutionRefused
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.intent import digest
 from workflows.domain.lifecycle import State
@@ -230,6 +231,50 @@ async def test_of_two_approvers_both_are_told_and_only_one_counts(
         ("decision.refused", "approver-2"),
     ]
     assert lines[-1].detail["code"] == "approval_already_decided"
+
+
+@pytest.mark.parametrize(
+    ("choice", "changes", "code"),
+    [
+        (Choice.DENY, {"reason": ""}, "decision_reason_required"),
+        (Choice.APPROVE, {"revision": 0}, "approval_stale"),
+        (Choice.APPROVE, {"intent_hash": ""}, "approval_stale"),
+    ],
+    ids=["a denial without a reason", "no revision", "no intent"],
+)
+async def test_a_word_with_something_missing_is_told(
+    postgres_bench: PostgresBench, trail: Trail, decide: PostgresDecisions, choice: Choice, changes: Any, code: str
+) -> None:
+    operation, question = await asked(postgres_bench)
+    word = {"reason": "", "revision": 1, "intent_hash": operation.intent_hash} | changes
+    with pytest.raises(DecisionRefused):
+        await decide.decide(APPROVER, question.approval_id, choice, **word)
+    last = await trail.last(operation.operation_id)
+    assert (last.what, last.actor, last.detail["code"]) == ("decision.refused", "approver-1", code)
+
+
+async def test_an_attempt_to_put_back_what_is_not_there_or_not_theirs_is_told(
+    postgres_bench: PostgresBench, door_database: Database, trail: Trail
+) -> None:
+    operation = await proposed(postgres_bench)
+    mine = select(outbox.c.message_id).where(outbox.c.operation_id == operation.operation_id)
+    (message,) = await postgres_bench.rows(mine)
+    office = PostgresBackOffice(door_database, nobody_is_woken)
+    with pytest.raises(RequeueRefused):
+        await office.requeue(APPROVER, message.message_id)
+    with pytest.raises(RequeueRefused):
+        await office.retell(APPROVER, message.message_id, "chat")
+    lines = (await trail.of(operation.operation_id))[-2:]
+    assert [(line.what, line.actor) for line in lines] == [
+        ("requeue.refused", "approver-1"),
+        ("retell.refused", "approver-1"),
+    ]
+    assert [line.detail["code"] for line in lines] == ["operator_not_allowed", "not_found"]
+    somebody = replace(OPERATOR, tenant=fresh("tenant"))
+    with pytest.raises(RequeueRefused):
+        await office.requeue(somebody, message.message_id)
+    (line,) = await trail.of_tenant(somebody.tenant)
+    assert (line.operation_id, line.detail) == (None, {"code": "not_found", "message": message.message_id})
 
 
 async def test_a_late_click_is_told(postgres_bench: PostgresBench, trail: Trail, decide: PostgresDecisions) -> None:

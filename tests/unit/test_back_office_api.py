@@ -16,6 +16,7 @@ from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.office import BackOfficeApi
 from adapters.http.people import PersonIdentity
 from adapters.http.problems import answer_with_problems
+from tests.fakes.audit_log import MemoryAuditLog
 from tests.unit.back_office_sheets import HASH, OTHER_HASH, approval_sheet, of_tenant, operation_sheet
 from tests.unit.memory_back_office import MemoryBackOffice, StandingClock
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
@@ -46,6 +47,7 @@ class House:
     clock: StandingClock
     client: httpx2.AsyncClient
     keys: Path
+    audit: MemoryAuditLog
 
     def token(self, subject: str = "approver-1", *, roles: tuple[str, ...] = ("approver:refunds",), **more: Any) -> str:
         given = {"issuer": ISSUER, "audience": OFFICE, "tenant": "tenant-a", "name": "Refund approver"} | more
@@ -92,9 +94,9 @@ def house(keys: Path) -> House:
     verifier = TokenVerifier(IssuerKeys(seen), issuer=ISSUER, audience=AGENTS)
     app = FastAPI()
     answer_with_problems(app)
-    app.include_router(BackOfficeApi(store, PersonIdentity(verifier, OFFICE)).router())
+    app.include_router(BackOfficeApi(store, PersonIdentity(verifier, OFFICE), audit := MemoryAuditLog(clock)).router())
     here = httpx2.ASGITransport(app, raise_app_exceptions=False)
-    return House(store, clock, httpx2.AsyncClient(transport=here, base_url="http://localhost"), keys)
+    return House(store, clock, httpx2.AsyncClient(transport=here, base_url="http://localhost"), keys, audit)
 
 
 def code_of(answer: httpx2.Response) -> tuple[int, str]:
@@ -475,6 +477,24 @@ ODD: dict[str, Json] = {
     "somebody else's name": {"approver": "approver-2"},
     "a reason beyond measure": {"reason": "x" * 2001},
 }
+
+
+@pytest.mark.parametrize("changes", ODD.values(), ids=ODD.keys())
+async def test_a_body_that_is_no_word_is_told_to_the_audit_log_by_its_code_alone(house: House, changes: Json) -> None:
+    await house.decide(**({"choice": "approve"} | changes))
+    (line,) = house.audit.lines
+    assert (line.actor, line.what, line.detail) == ("approver-1", "decision.refused", '{"code": "invalid_request"}')
+
+
+async def test_an_operators_body_that_is_no_word_is_told_too(house: House) -> None:
+    await house.resolve(finding="perhaps")
+    (line,) = house.audit.lines
+    assert (line.what, line.detail) == ("resolution.refused", '{"code": "invalid_request"}')
+
+
+async def test_what_nobody_who_is_known_has_sent_is_not_told(house: House) -> None:
+    await house.client.post(DECISION, json={"choice": "approve"})
+    assert house.audit.lines == []
 
 
 @pytest.mark.parametrize("changes", ODD.values(), ids=ODD.keys())

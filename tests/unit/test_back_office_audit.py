@@ -12,7 +12,8 @@ import httpx2
 import pytest
 
 from adapters.http.back_office import audit_files
-from tests.unit.back_office_house import ISSUER, Browser, House, house_of
+from adapters.http.limits import Limiter, Limits
+from tests.unit.back_office_house import DECISION, ISSUER, OWN_PAGE, Browser, House, house_of
 from tests.unit.memory_back_office import NOON
 from worker.audit_export import LINE
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings
@@ -51,6 +52,48 @@ def house(issuer: httpx2.ASGITransport) -> House:
 @pytest.fixture
 async def operator(house: House) -> Browser:
     return await house.signed_in("operator-1")
+
+
+FORGED: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
+    "another token": ({"csrf": "guessed"}, OWN_PAGE, "foreign_form"),
+    "another site": ({}, {"Sec-Fetch-Site": "cross-site"}, "foreign_form"),
+    "no choice of ours": ({"choice": "perhaps"}, OWN_PAGE, "odd_form"),
+}
+
+
+@pytest.mark.parametrize(("changed", "headers", "code"), FORGED.values(), ids=FORGED)
+async def test_a_form_that_was_not_accepted_is_told_of_whoever_is_signed_in(
+    house: House, changed: dict[str, str], headers: dict[str, str], code: str
+) -> None:
+    browser = await house.signed_in("approver-1")
+    await browser.post(DECISION, await browser.hidden() | {"choice": "approve", "reason": ""} | changed, headers)
+    line = house.audit.lines[-1]
+    assert (line.tenant, line.actor, line.what) == ("tenant-a", "approver-1", "form.refused")
+    assert json.loads(line.detail) == {"code": code, "form": "decision"}
+
+
+async def test_forged_forms_do_not_flood_the_log(issuer: httpx2.ASGITransport) -> None:
+    house = house_of(issuer, limits=Limits(forged=Limiter(3)))
+    browser = await house.signed_in("approver-1")
+    for _ in range(9):
+        await browser.post(DECISION, {"csrf": "guessed"})
+    assert [line.what for line in house.audit.lines].count("form.refused") == 3
+
+
+async def test_a_form_of_nobody_is_not_told(house: House) -> None:
+    before = len(house.audit.lines)
+    await house.browser().post(DECISION, {"csrf": "guessed"})
+    assert len(house.audit.lines) == before
+
+
+async def test_a_denial_without_a_reason_and_a_word_on_no_revision_reach_the_store_that_tells_them(
+    house: House,
+) -> None:
+    browser = await house.signed_in("approver-1")
+    assert (await browser.decide("deny")).status_code == 422
+    assert (await browser.decide("approve", revision="")).status_code == 409
+    assert (await browser.decide("approve", intent_hash="")).status_code == 409
+    assert [choice for _, _, choice in house.store.attempts] == ["deny", "approve", "approve"]
 
 
 @pytest.mark.parametrize("person", ["viewer-1", "approver-1"])

@@ -120,7 +120,7 @@ def back_office(
             Middleware(Recognition, sessions=sessions),
             Middleware(Throttle, sessions=sessions, limits=limits, page=_refusals(pages, sessions)),
         ],
-        exception_handlers=_handlers(pages, sessions),
+        exception_handlers=_handlers(pages, sessions, audit),
     )
     # A redirect to the address without its slash would be built from the Host header.
     app.router.redirect_slashes = False
@@ -177,10 +177,18 @@ def _refusals(pages: Pages, sessions: Sessions) -> Callable[[Request, PageRefuse
     return page
 
 
-def _handlers(pages: Pages, sessions: Sessions) -> dict[type[Exception], Handler]:
+def _handlers(pages: Pages, sessions: Sessions, audit: AuditLog) -> dict[type[Exception], Handler]:
     page = _refusals(pages, sessions)
 
     async def refused(request: Request, error: PageRefused) -> Response:
+        session = sessions.known(request)
+        if error.form_fault and session is not None:
+            # Bounded: each such form was counted before it was refused, and of too many none comes as far as this.
+            form = request.url.path.rpartition("/")[2]
+            try:
+                await audit.tell(session.viewer, "form.refused", code=error.form_fault, form=form)
+            except StoreUnavailable:
+                return await outage(request, error)
         return page(request, error)
 
     async def unrouted(request: Request, error: HTTPException) -> Response:

@@ -16,7 +16,7 @@ from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Clock, Session, Sessions, SignInNeeded
 from adapters.http.back_office.settings import PREFIX
-from workflows.domain.approval import Choice, refusal_of_approver, require_reason
+from workflows.domain.approval import Choice, refusal_of_approver
 from workflows.domain.errors import DecisionRefused
 
 LONGEST_REASON = 2000
@@ -36,18 +36,12 @@ class Ballot:
 
     @classmethod
     def read(cls, form: Mapping[str, str]) -> "Ballot":
-        """Take it from the fields.
+        """Take it from the fields; raises `PageRefused` where there is no such choice, or the reason cannot be kept.
 
-        Raises:
-            DecisionRefused: `approval_stale` without the revision or the hash that was shown; "the latest" is never
-                assumed. `decision_reason_required` for a denial without one.
-            PageRefused: there is no such choice, or the reason cannot be kept.
+        What is missing stays missing, and the store refuses it and has it told: a revision that was not given is
+        revision 0, which no question has, for "the latest" is never assumed.
         """
-        ballot = cls(_choice(form), _reason(form), _revision(form), form.get("intent_hash", ""))
-        if ballot.revision < 0 or not ballot.intent_hash:
-            raise DecisionRefused("approval_stale")
-        require_reason(ballot.choice, ballot.reason)
-        return ballot
+        return cls(_choice(form), _reason(form), _revision(form), form.get("intent_hash", ""))
 
 
 class ApprovalPages:
@@ -147,4 +141,4 @@ def _reason(form: Mapping[str, str]) -> str:
 
 def _revision(form: Mapping[str, str]) -> int:
     value = form.get("revision", "")
-    return int(value) if re.fullmatch(r"[0-9]{1,9}", value, re.ASCII) else -1
+    return int(value) if re.fullmatch(r"[0-9]{1,9}", value, re.ASCII) else 0

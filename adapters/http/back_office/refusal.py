@@ -6,12 +6,14 @@ from adapters.http.back_office.languages import N_, Language
 class PageRefused(Exception):
     """The person is shown `heading` and `sentence` instead of the page; both are our own words.
 
-    `retry_after` is in seconds, 0 when waiting helps nobody.
+    `retry_after` is in seconds, 0 when waiting helps nobody. `form_fault` is the code under which the audit log is told
+    when somebody who is signed in sent a form like that.
     """
 
-    def __init__(self, status: int, heading: str, sentence: str, retry_after: int = 0) -> None:
+    def __init__(self, status: int, heading: str, sentence: str, retry_after: int = 0, *, form_fault: str = "") -> None:
         super().__init__(heading)
-        self.status, self.heading, self.sentence, self.retry_after = status, heading, sentence, retry_after
+        self.status, self.heading, self.sentence = status, heading, sentence
+        self.retry_after, self.form_fault = retry_after, form_fault
 
     def said(self, language: Language) -> str:
         """The sentence in the person's language."""
@@ -32,12 +34,18 @@ class PageRefused(Exception):
                 "It was not sent from a page of your current session. "
                 "Nothing was changed. Open the page again and repeat."
             ),
+            form_fault="foreign_form",
         )
 
     @classmethod
     def odd_form(cls) -> "PageRefused":
         """The form does not have the shape that our pages send."""
-        return cls(400, N_("This form could not be read"), N_("Nothing was changed. Open the page again and repeat."))
+        return cls(
+            400,
+            N_("This form could not be read"),
+            N_("Nothing was changed. Open the page again and repeat."),
+            form_fault="odd_form",
+        )
 
     @classmethod
     def outage(cls) -> "PageRefused":

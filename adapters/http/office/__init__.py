@@ -1,6 +1,6 @@
 """The API for a company's own back office: list, show, decide, resolve. The pages' store, and no rule of its own.
 
-    app.include_router(BackOfficeApi(store, PersonIdentity(verifier, audience)).router())
+    app.include_router(BackOfficeApi(store, PersonIdentity(verifier, audience), audit).router())
 
 Only people come in here, with a token for this API; see `adapters.http.people`. Texts that others wrote are given as
 they are: whoever shows them makes them inert.
@@ -8,6 +8,7 @@ they are: whoever shows them makes them inert.
 
 from fastapi import APIRouter, Depends
 
+from adapters.http.back_office.audit_ports import AuditLog
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.office.answers import ApprovalAnswer, DecisionAnswer, OperationAnswer
 from adapters.http.office.approvals import ApprovalRoutes, DecisionBody
@@ -36,8 +37,9 @@ DESCRIBED = (
 class BackOfficeApi:
     """The routes."""
 
-    def __init__(self, store: BackOfficeStore, person: PersonIdentity) -> None:
-        self._approvals, self._operations, self._person = ApprovalRoutes(store), OperationRoutes(store), person
+    def __init__(self, store: BackOfficeStore, person: PersonIdentity, audit: AuditLog) -> None:
+        self._approvals, self._operations = ApprovalRoutes(store, audit), OperationRoutes(store, audit)
+        self._person = person
 
     def router(self) -> APIRouter:
         """The routes, for the application to include. The token is looked at before anything else is."""

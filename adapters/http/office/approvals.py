@@ -5,22 +5,21 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from adapters.http.back_office.audit_ports import AuditLog
 from adapters.http.back_office.ports import ApprovalSheet, BackOfficeStore
-from adapters.http.bodies import OPERATION_ID, read_body
+from adapters.http.bodies import OPERATION_ID
 from adapters.http.identity import caller_of
 from adapters.http.office.answers import ApprovalAnswer, DecisionAnswer, VoteAnswer
 from adapters.http.office.examples import HASH, example
 from adapters.http.office.lists import ApprovalListAnswer, PendingFilter
 from adapters.http.office.refusals import DecisionConflict, decision_refused, refused
+from adapters.http.office.words import word_of
 from adapters.http.office.writing import answer
 from adapters.http.openapi import body_of, documented
 from adapters.http.people import person_of
 from workflows.domain.approval import Choice
 from workflows.domain.errors import DecisionRefused
 from workflows.domain.principal import Principal
-
-LONGEST_BODY = 64 * 1024
-"""Bytes."""
 
 MOST_REVISIONS = 2**31 - 1
 """What the store's column can hold."""
@@ -42,8 +41,8 @@ class DecisionBody(BaseModel):
 class ApprovalRoutes:
     """Routes about approvals."""
 
-    def __init__(self, store: BackOfficeStore) -> None:
-        self._store = store
+    def __init__(self, store: BackOfficeStore, audit: AuditLog) -> None:
+        self._store, self._audit = store, audit
 
     def add_to(self, router: APIRouter) -> None:
         """Add the routes."""
@@ -75,7 +74,7 @@ class ApprovalRoutes:
         viewer = caller_of(request)
         if not OPERATION_ID.fullmatch(approval_id):
             raise refused("not_found", 404)
-        body = await read_body(request, DecisionBody, LONGEST_BODY)
+        body = await word_of(request, DecisionBody, self._audit, viewer, "decision.refused")
         try:
             outcome = await self._store.decide(
                 viewer, approval_id, Choice(body.choice), body.reason.strip(), body.revision, body.intent_hash

@@ -5,21 +5,20 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from adapters.http.back_office.audit_ports import AuditLog
 from adapters.http.back_office.ports import BackOfficeStore
-from adapters.http.bodies import OPERATION_ID, read_body
+from adapters.http.bodies import OPERATION_ID
 from adapters.http.identity import caller_of
 from adapters.http.office.answers import OperationAnswer
 from adapters.http.office.examples import example
 from adapters.http.office.lists import OperationFilter, OperationListAnswer, StuckAnswer
 from adapters.http.office.refusals import ResolutionConflict, refused, resolution_refused
+from adapters.http.office.words import word_of
 from adapters.http.office.writing import answer
 from adapters.http.openapi import body_of, documented
 from adapters.http.people import person_of
 from workflows.domain.errors import ResolutionRefused
 from workflows.domain.resolution import Finding, Resolution
-
-LONGEST_BODY = 64 * 1024
-"""Bytes."""
 
 MOST_GENERATIONS = 2**31 - 1
 """What the store's column can hold."""
@@ -44,8 +43,8 @@ class ResolutionBody(BaseModel):
 class OperationRoutes:
     """Routes about operations."""
 
-    def __init__(self, store: BackOfficeStore) -> None:
-        self._store = store
+    def __init__(self, store: BackOfficeStore, audit: AuditLog) -> None:
+        self._store, self._audit = store, audit
 
     def add_to(self, router: APIRouter) -> None:
         """Add the routes."""
@@ -86,7 +85,7 @@ class OperationRoutes:
         operator = caller_of(request)
         if not OPERATION_ID.fullmatch(operation_id):
             raise refused("not_found", 404)
-        body = await read_body(request, ResolutionBody, LONGEST_BODY)
+        body = await word_of(request, ResolutionBody, self._audit, operator, "resolution.refused")
         word = Resolution(Finding(body.finding), body.evidence, body.reference, body.generation, body.item)
         try:
             await self._store.resolve(operator, operation_id, word)

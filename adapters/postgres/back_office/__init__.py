@@ -1,7 +1,10 @@
 """What the back office reads, and the people's words that it writes."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from types import MappingProxyType
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.http.back_office.lists import (
     EVERY_OPERATION,
@@ -13,11 +16,13 @@ from adapters.http.back_office.lists import (
     StuckWork,
 )
 from adapters.http.back_office.ports import ApprovalSheet, DecisionOutcome, OperationSheet
+from adapters.postgres import audit_notes
 from adapters.postgres.back_office import approvals, held, operation_lists, operation_sheets, stuck
 from adapters.postgres.decisions import Nudge, PostgresDecisions
 from adapters.postgres.engine import Database
 from adapters.postgres.resolutions import PostgresResolutions
 from workflows.domain.approval import Choice
+from workflows.domain.errors import RequeueRefused
 from workflows.domain.principal import Principal
 from workflows.domain.resolution import Resolution
 
@@ -77,10 +82,21 @@ class PostgresBackOffice:
 
     async def requeue(self, viewer: Principal, message_id: int) -> None:
         """Have a message that was set aside delivered after all."""
-        async with self._database.transaction() as connection:
+        async with self._telling(viewer, "requeue.refused", message_id) as connection:
             await held.requeue(connection, viewer, message_id)
 
     async def retell(self, viewer: Principal, message_id: int, receiver: str) -> None:
         """Have a notice that was set aside delivered after all."""
-        async with self._database.transaction() as connection:
+        async with self._telling(viewer, "retell.refused", message_id) as connection:
             await held.retell(connection, viewer, message_id, receiver)
+
+    @asynccontextmanager
+    async def _telling(self, viewer: Principal, what: str, message_id: int) -> AsyncIterator[AsyncConnection]:
+        """One transaction; a refusal in it is told in another, for the one that was refused has left nothing."""
+        try:
+            async with self._database.transaction() as connection:
+                yield connection
+        except RequeueRefused as refusal:
+            async with self._database.transaction() as connection:
+                await audit_notes.put_back_refused(connection, viewer, what, message_id, refusal.code)
+            raise
