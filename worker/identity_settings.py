@@ -1,15 +1,16 @@
 """Whom the doors believe: the issuer, what its tokens are for, and how long a sign-in lasts."""
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings
 
 from adapters.addresses import is_of_this_machine
+from worker.variables import NAMED_BY_PREFIX
 
 
 class IdentitySettings(BaseSettings):
     """For the doors and the back office. What is for one of them is worth nothing at the other."""
 
-    model_config = SettingsConfigDict(env_prefix="ONCEWARD_", extra="ignore", frozen=True)
+    model_config = NAMED_BY_PREFIX
 
     development: bool = Field(
         False, description="true: the issuer may be on this machine, as the development issuer is. Never in production"

@@ -1,31 +1,28 @@
 """How often somebody may come to a door, as the environment says."""
 
 from ipaddress import ip_network
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode
 
 from adapters.http.limits import Limiter, Limits
+from worker.variables import NAMED_BY_PREFIX, words
 
 
-def _words(value: Any) -> Any:
-    return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+def _networks(named: tuple[str, ...]) -> tuple[str, ...]:
+    for each in named:
+        ip_network(each)
+    return named
 
 
-def _networks(words: tuple[str, ...]) -> tuple[str, ...]:
-    for word in words:
-        ip_network(word)
-    return words
-
-
-Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words), AfterValidator(_networks)]
+Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(words), AfterValidator(_networks)]
 
 
 class RateLimitSettings(BaseSettings):
     """The limits of one process; several doors allow as many times as much."""
 
-    model_config = SettingsConfigDict(env_prefix="ONCEWARD_", extra="ignore", frozen=True)
+    model_config = NAMED_BY_PREFIX
 
     sign_ins_per_minute: int = Field(60, ge=1, description="steps of signing in of one address, two for each sign-in")
     words_per_minute: int = Field(60, ge=1, description="decisions, resolutions and other forms of one person")

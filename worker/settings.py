@@ -18,15 +18,14 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode
 
 from adapters.postgres_dsn import PostgresDsn
 from worker.identity_settings import IdentitySettings
 from worker.rate_limits import RateLimitSettings
+from worker.variables import NAMED_BY_PREFIX, PREFIX, words
 from worker.webhook_settings import WebhookSettings
 from workflows.domain.errors import InvalidConfiguration
-
-PREFIX = "ONCEWARD_"
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 
@@ -46,18 +45,14 @@ NewFile = Annotated[Path, AfterValidator(_in_a_folder)]
 Limits = Annotated[dict[str, int], NoDecode, BeforeValidator(_from_json)]
 
 
-def _limits(words: str) -> Any:
-    return Field(default_factory=dict, description=f'JSON: minor units per currency {words}, such as {{"KRW": 1000}}')
-
-
-def _words(value: Any) -> Any:
-    return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+def _limits(meaning: str) -> Any:
+    return Field(default_factory=dict, description=f'JSON: minor units per currency {meaning}, such as {{"KRW": 1000}}')
 
 
 class Settings(BaseSettings):
     """What every process needs."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+    model_config = NAMED_BY_PREFIX
 
     postgres_dsn: PostgresDsn = Field(
         description="postgresql://user:password@host:port/database of this process's role"
@@ -76,13 +71,13 @@ class TemporalSettings(Settings):
     temporal_task_queue: str = Field("onceward", description="a task queue")
 
 
-Modules = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+Modules = Annotated[tuple[str, ...], NoDecode, BeforeValidator(words)]
 
 
 class ToolNames(BaseSettings):
     """For whoever knows the tools."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+    model_config = NAMED_BY_PREFIX
 
     tools: Modules = Field(
         ("adapters.tools.payments",), min_length=1, description="modules that declare tools, separated by commas"

@@ -7,7 +7,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from adapters.tools.family import Family, families
-from worker.settings import PREFIX, ToolNames, family_prefix, read
+from worker.settings import ToolNames, family_prefix, read
+from worker.variables import PREFIX
 from workflows.domain.errors import InvalidConfiguration
 
 

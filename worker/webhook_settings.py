@@ -6,15 +6,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, Validati
 from pydantic_settings import BaseSettings, NoDecode
 
 from adapters.webhooks.receivers import Receiver, keys_from, receivers_from
+from worker.variables import words
 from workflows.domain.notice import NoticeType
 
 
 def _receivers(value: Any) -> Any:
     return receivers_from(value) if isinstance(value, str) else value
-
-
-def _types(value: Any) -> Any:
-    return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
 
 def _of_keys(secret: SecretStr) -> SecretStr:
@@ -26,7 +23,7 @@ Receivers = Annotated[tuple[Receiver, ...], NoDecode, BeforeValidator(_receivers
 
 Keys = Annotated[Annotated[SecretStr, AfterValidator(_of_keys)] | None, BeforeValidator(lambda value: value or None)]
 
-NoticeTypes = Annotated[tuple[NoticeType, ...], NoDecode, BeforeValidator(_types)]
+NoticeTypes = Annotated[tuple[NoticeType, ...], NoDecode, BeforeValidator(words)]
 
 
 class WebhookSettings(BaseSettings):

@@ -7,7 +7,8 @@ import pytest
 
 from adapters.http.back_office.words import REASONS
 from tests.faults.test_the_console_matrix import TABLE
-from worker.settings import PREFIX, ApiSettings, RelaySettings, WorkerSettings
+from worker.settings import ApiSettings, RelaySettings, WorkerSettings
+from worker.variables import PREFIX
 from workflows import contracts
 from workflows.domain.errors import ERRORS
 from workflows.domain.lifecycle import State
