@@ -194,9 +194,9 @@ class Turns:
 
     def _starts(self, turn: Turn, registered: Sequence[Registered]) -> Iterator[Coroutine[Any, Any, Any]]:
         """A call by itself is started as it is; of several, the reads at once and the rest by their turn."""
-        ref = turn_ref(turn, registered)
-        reads = [_named(turn, each) for each in started(turn, registered) if not each[1].writes]
-        writes = [_named(turn, each) for each in started(turn, registered) if each[1].writes]
+        ref, found = turn_ref(turn, registered), started(turn, registered)
+        reads = [_named(turn, each) for each in found if not each[1].writes]
+        writes = [_named(turn, each) for each in found if each[1].writes]
         if ref is not None and turn.one_by_one:
             yield self._start_one_by_one(ref, reads)
             return
