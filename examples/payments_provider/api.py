@@ -59,7 +59,7 @@ async def post_quote(provider: Ours, request: Request) -> Response:
         async with provider.engine.begin() as books:
             return answer(await quotes.give_quote(books, asked, lifetime, clock()), status=201)
 
-    return await under(provider.run_into("quote", reading=False, order_id=asked.order_id), give)
+    return await under(provider.run_into("quote", reading=False, order_id=asked.order_id), give, provider)
 
 
 @router.get("/quotes/{quote_id}")
@@ -98,7 +98,7 @@ async def _read(provider: Provider, fault: Fault | None, read: Read) -> Response
         async with provider.engine.connect() as books:
             return answer(await read(books))
 
-    return await under(fault, act)
+    return await under(fault, act, provider)
 
 
 async def _find(

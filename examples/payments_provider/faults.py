@@ -12,7 +12,8 @@
     422                 refund, quote         a definite refusal
 
 A switch that matches by `client_reference` or `order_id` fires only for requests that name it; a refund names its
-order through its quote. The first armed switch that fits is used, and each use counts down its `times`.
+order through its quote. The first armed switch that fits is used, and each use counts down its `times`. Clearing the
+switches lets held replies go.
 """
 
 import math

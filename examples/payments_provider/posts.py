@@ -28,7 +28,7 @@ async def receive_refund(provider: Provider, key: str | None, body: bytes) -> Re
     if fault is not None and fault.do == "commit-late" and not provider.late.holds(key or ""):
         provider.late.start(key or "", fault.wait, act)
         return Cut()
-    return await under(fault, act)
+    return await under(fault, act, provider)
 
 
 async def _settled(provider: Provider, post_id: int, key: str | None, body: bytes) -> Response:

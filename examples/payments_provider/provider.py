@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
@@ -24,10 +25,13 @@ class Provider:
         self.engine: Final = engine
         self.switches = Switches.from_settings(settings)
         self.late = LateWork()
+        self.cleared = asyncio.Event()
 
     def clear_switches(self) -> None:
-        """Behaves as the settings say."""
+        """Behaves as the settings say, and lets replies go that were held back."""
         self.switches = Switches.from_settings(self.settings)
+        self.cleared.set()
+        self.cleared = asyncio.Event()
 
     def run_into(
         self, on: On, *, reading: bool, client_reference: str | None = None, order_id: str | None = None
@@ -71,7 +75,7 @@ class LateWork:
         await _nobody_listens(act)
 
 
-async def under(fault: Fault | None, act: Act) -> Response:
+async def under(fault: Fault | None, act: Act, provider: Provider) -> Response:
     """Does the work the way the switch has it.
 
     A late commit is not arranged here, it has to outlive the request; one that got here is refused like any repeat.
@@ -82,7 +86,7 @@ async def under(fault: Fault | None, act: Act) -> Response:
         await asyncio.sleep(fault.wait)
         return await act()
     if fault.do == "commit-then-hang":
-        return await _late_reply(act, fault.wait)
+        return await _held_back(act, fault.wait, provider.cleared)
     if fault.do == "commit-then-drop":
         await _nobody_listens(act)
         return Cut()
@@ -94,11 +98,12 @@ def stopped_by(fault: Fault) -> Response:
     return Cut() if fault.do == "drop-before-commit" else fault.refusal().response()
 
 
-async def _late_reply(act: Act, seconds: float) -> Response:
+async def _held_back(act: Act, seconds: float, let_go: asyncio.Event) -> Response:
     try:
         return await act()
     finally:
-        await asyncio.sleep(seconds)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(let_go.wait(), seconds)
 
 
 async def _nobody_listens(act: Act) -> None:

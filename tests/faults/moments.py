@@ -8,17 +8,21 @@ from urllib.parse import urlsplit
 from sqlalchemy import text
 
 from tests.faults.refunds import Refund
+from tests.support.locks import locked
 from tests.support.onceward import Onceward
 from tests.support.waiting import until
 
 Moment = Callable[[Onceward, Refund], AbstractAsyncContextManager[None]]
 """Entered before the approval; the block runs at the moment, and what was held is let go after it."""
 
+HELD_BACK = {"on": "refund", "do": "commit-then-hang", "seconds": 30}
+"""Longer than anybody waits for the reply, which comes when the switches are cleared."""
+
 
 @asynccontextmanager
 async def claimed_and_not_sent(onceward: Onceward, refund: Refund) -> AsyncIterator[None]:
     """The claim is taken; the handler's entry cannot be written."""
-    async with _locked(onceward, "LOCK TABLE handler_calls IN EXCLUSIVE MODE"):
+    async with locked(onceward.owner, "LOCK TABLE handler_calls IN EXCLUSIVE MODE"):
         await refund.approve()
         await refund.until_sends(0)
         yield
@@ -27,7 +31,7 @@ async def claimed_and_not_sent(onceward: Onceward, refund: Refund) -> AsyncItera
 @asynccontextmanager
 async def sent_and_never_taken(onceward: Onceward, refund: Refund) -> AsyncIterator[None]:
     """The request has left; when the provider wakes up to take it, whoever sent it is gone, and it drops it."""
-    async with _locked(onceward, "LOCK TABLE handler_calls IN EXCLUSIVE MODE"):
+    async with locked(onceward.owner, "LOCK TABLE handler_calls IN EXCLUSIVE MODE"):
         await refund.approve()
         await refund.until_sends(0)
         # Only now: the gate looks at the provider too.
@@ -43,8 +47,7 @@ async def sent_and_never_taken(onceward: Onceward, refund: Refund) -> AsyncItera
 @asynccontextmanager
 async def made_and_not_answered(onceward: Onceward, refund: Refund) -> AsyncIterator[None]:
     """The provider has committed and holds its reply."""
-    hanging = {"on": "refund", "do": "commit-then-hang", "seconds": 30}
-    async with onceward.provider.switched(hanging):
+    async with onceward.provider.switched(HELD_BACK):
         await refund.approve()
         await refund.until_effects(1)
         yield
@@ -54,11 +57,11 @@ async def made_and_not_answered(onceward: Onceward, refund: Refund) -> AsyncIter
 async def answered_and_not_recorded(onceward: Onceward, refund: Refund) -> AsyncIterator[None]:
     """The reply is there; its outcome cannot be written."""
     held = f"SELECT 1 FROM operations WHERE operation_id = '{refund.operation_id}' FOR UPDATE"
-    slow = {"on": "refund", "do": "commit-then-hang", "seconds": 1}
-    async with onceward.provider.switched(slow):
+    async with onceward.provider.switched(HELD_BACK):
         await refund.approve()
         await refund.until_effects(1)
-        async with _locked(onceward, held):
+        async with locked(onceward.owner, held):
+            await onceward.provider.clear()
             await until_waiting_for_a_lock(onceward)
             yield
 
@@ -66,20 +69,13 @@ async def answered_and_not_recorded(onceward: Onceward, refund: Refund) -> Async
 @asynccontextmanager
 async def recorded_and_not_settled(onceward: Onceward, refund: Refund) -> AsyncIterator[None]:
     """The outcome is on record; the terminal result cannot be written."""
-    slow = {"on": "refund", "do": "commit-then-hang", "seconds": 1}
-    async with onceward.provider.switched(slow):
+    async with onceward.provider.switched(HELD_BACK):
         await refund.approve()
         await refund.until_effects(1)
-        async with _locked(onceward, "LOCK TABLE outbox IN EXCLUSIVE MODE"):
+        async with locked(onceward.owner, "LOCK TABLE outbox IN EXCLUSIVE MODE"):
+            await onceward.provider.clear()
             await until_waiting_for_a_lock(onceward)
             yield
-
-
-@asynccontextmanager
-async def _locked(onceward: Onceward, statement: str) -> AsyncIterator[None]:
-    async with onceward.owner.transaction() as connection:
-        await connection.execute(text(statement))
-        yield
 
 
 async def until_waiting_for_a_lock(onceward: Onceward) -> None:

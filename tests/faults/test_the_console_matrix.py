@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 import pytest
-from sqlalchemy import text
 from temporalio.service import RPCError, RPCStatusCode
 
 from tests.faults.console import (
@@ -33,6 +32,7 @@ from tests.faults.moments import MOMENTS, until_waiting_for_a_lock
 from tests.faults.refunds import Refund
 from tests.integration.test_batches import given, held, opened, proposed
 from tests.support.ledger import LedgerAdmin
+from tests.support.locks import locked
 from tests.support.onceward import Onceward
 from tests.support.parked import Parked
 from tests.support.waiting import until
@@ -77,9 +77,8 @@ async def unconfirmed(onceward: Onceward) -> AsyncIterator[Refund]:
 @asynccontextmanager
 async def looking(refund: Refund) -> AsyncIterator[None]:
     """A look has begun and cannot get at the operation."""
-    statement = text(f"SELECT 1 FROM operations WHERE operation_id = '{refund.operation_id}' FOR UPDATE")
-    async with refund.onceward.owner.transaction() as connection:
-        await connection.execute(statement)
+    statement = f"SELECT 1 FROM operations WHERE operation_id = '{refund.operation_id}' FOR UPDATE"
+    async with locked(refund.onceward.owner, statement):
         await Console(refund).handle.signal(contracts.NUDGE)
         # The look before may still be under way; the one that waits for the row is the one that is meant.
         await until_waiting_for_a_lock(refund.onceward)

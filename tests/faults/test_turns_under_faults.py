@@ -9,7 +9,7 @@ from typing import cast
 
 import httpx2
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from adapters.postgres.tables import operations, outbox
 from tests.faults.console import (
@@ -20,6 +20,7 @@ from tests.faults.console import (
     terminate,
 )
 from tests.faults.turns import Turn, approve, carry_to_the_end, due_for_the_sweep, parked
+from tests.support.locks import locked
 from tests.support.onceward import Onceward
 from tests.support.waiting import until
 from workflows import contracts
@@ -151,8 +152,7 @@ Moment = Callable[[Onceward, int], AbstractAsyncContextManager[list[Turn]]]
 @asynccontextmanager
 async def reads_are_under_way(onceward: Onceward, number: int) -> AsyncIterator[list[Turn]]:
     """No read can note that it has begun."""
-    async with onceward.owner.transaction() as connection:
-        await connection.execute(text("LOCK TABLE handler_calls IN EXCLUSIVE MODE"))
+    async with locked(onceward.owner, "LOCK TABLE handler_calls IN EXCLUSIVE MODE"):
         turns = await asyncio.gather(*(Turn.registered(onceward) for _ in range(number)))
         for turn in turns:
             await until(partial(turn.says, "turn"), lambda words: "Waiting for 1 read of the same turn" in words)

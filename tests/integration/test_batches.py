@@ -1,6 +1,7 @@
 """Many credits as one operation: one question, one effect for each account, and an outcome for each by its id."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import select, text
 from adapters.downstream.ledger_tables import entries
 from adapters.postgres.tables import claims
 from tests.support.ledger import LedgerAdmin
+from tests.support.locks import locked
 from tests.support.onceward import ENDS, Onceward, Reply
 from tests.support.parked import Parked
 from tests.support.proposals import fresh
@@ -278,17 +280,7 @@ async def wishes(onceward: Onceward, run: Run) -> int:
     return int((await onceward.rows(wanted))[0].number)
 
 
-class held:
+def held(onceward: Onceward, *accounts: str) -> AbstractAsyncContextManager[None]:
     """Accounts that nobody else can change until the block ends."""
-
-    def __init__(self, onceward: Onceward, *accounts: str) -> None:
-        self._onceward, self._accounts = onceward, list(accounts)
-
-    async def __aenter__(self) -> None:
-        self._connection = await self._onceward.owner.engine.connect()
-        locking = text("SELECT 1 FROM ledger_accounts WHERE account_id = ANY(:accounts) FOR UPDATE")
-        await self._connection.execute(locking, {"accounts": self._accounts})
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._connection.rollback()
-        await self._connection.close()
+    locking = "SELECT 1 FROM ledger_accounts WHERE account_id = ANY(:accounts) FOR UPDATE"
+    return locked(onceward.owner, locking, accounts=list(accounts))

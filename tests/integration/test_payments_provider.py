@@ -523,6 +523,15 @@ def test_a_reply_that_hangs_comes_after_the_effect(provider: Provider) -> None:
     assert provider.refund(quote).status_code == 200
 
 
+def test_a_reply_that_hangs_is_let_go_when_the_switches_are_cleared(provider: Provider) -> None:
+    provider.switch({"on": "refund", "do": "commit-then-hang", "seconds": 3600})
+    with ThreadPoolExecutor(1) as meanwhile:
+        reply = meanwhile.submit(provider.refund, provider.quote())
+        until(lambda: provider.effects() == 1)
+        provider.admin.delete("/_admin/switches").raise_for_status()
+        assert reply.result(PATIENCE_SECONDS).status_code == 201
+
+
 def test_a_reply_that_hangs_for_a_moment_is_still_the_right_one(provider: Provider) -> None:
     provider.switch({"on": "refund", "do": "commit-then-hang", "seconds": 0.2})
     began = time.monotonic()

@@ -100,5 +100,7 @@ async def running(environment: WorkflowEnvironment, script: Script, ref: TurnRef
         workflows=[ExecuteOperation, ExecuteTurn],
         activities=script.activities(),
         workflow_failure_exception_types=[Exception],
+        # A machine that is busy with other tests is slow, and that is no deadlock.
+        debug_mode=True,
     ):
         yield await environment.client.start_workflow(ExecuteTurn.run, ref, id=f"turn_{queue}", task_queue=queue)
