@@ -9,11 +9,22 @@ from pydantic_settings import BaseSettings, NoDecode
 from adapters.http.limits import Limiter, Limits
 from worker.variables import NAMED_BY_PREFIX, words
 
+MOST = 1_000_000
+"""A minute; a limit above that is none."""
+
 
 def _networks(named: tuple[str, ...]) -> tuple[str, ...]:
-    for each in named:
-        ip_network(each)
-    return named
+    return tuple(form for each in named for form in _forms(each))
+
+
+def _forms(named: str) -> tuple[str, ...]:
+    """A network as our proxies may write it: one that listens for both kinds writes IPv4 addresses inside of IPv6."""
+    network = ip_network(named)
+    if network.prefixlen == 0:
+        # Then everybody could say who is behind them, and be somebody else with each request.
+        raise ValueError("everybody")
+    mapped = (f"::ffff:{network.network_address}/{96 + network.prefixlen}",) if network.version == 4 else ()
+    return (named, *mapped)
 
 
 Networks = Annotated[tuple[str, ...], NoDecode, BeforeValidator(words), AfterValidator(_networks)]
@@ -24,15 +35,18 @@ class RateLimitSettings(BaseSettings):
 
     model_config = NAMED_BY_PREFIX
 
-    sign_ins_per_minute: int = Field(60, ge=1, description="steps of signing in of one address, two for each sign-in")
-    words_per_minute: int = Field(60, ge=1, description="decisions, resolutions and other forms of one person")
-    pages_per_minute: int = Field(300, ge=1, description="pages of one session")
+    sign_ins_per_minute: int = Field(
+        60, ge=1, le=MOST, description="steps of signing in of one address, two for each sign-in"
+    )
+    words_per_minute: int = Field(60, ge=1, le=MOST, description="decisions, resolutions and other forms of one person")
+    pages_per_minute: int = Field(300, ge=1, le=MOST, description="pages of one session")
     failed_tokens_per_minute: int = Field(
-        120, ge=1, description="bearer tokens of one address that fail; good ones always pass"
+        120, ge=1, le=MOST, description="bearer tokens of one address that fail; good ones always pass"
     )
     trusted_proxies: Networks = Field(
         (),
-        description="addresses or networks, separated by commas, whose X-Forwarded-For is believed; otherwise nobody's",
+        description="addresses or networks, separated by commas, whose X-Forwarded-For is believed, never everybody's; "
+        "otherwise nobody's",
     )
 
     def limits(self) -> Limits:

@@ -19,6 +19,7 @@ from adapters.http.problems import answer_with_problems
 from tests.unit.back_office_house import DECISION, INBOX, ISSUER, OWN_PAGE, PAGE, house_of
 from tests.unit.test_identity import HandClock
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
+from worker.rate_limits import RateLimitSettings
 from workflows.domain.approval import ApprovalState
 
 SIGN_OUT = "/back-office/sign-out"
@@ -85,6 +86,45 @@ def test_no_stream_of_addresses_fills_the_memory(clock: HandClock, monkeypatch: 
 )
 def test_an_address_stands_for_one_customer_of_a_network(one: str, other: str, same: bool) -> None:
     assert (address_of({"client": (one, 1)}) == address_of({"client": (other, 2)})) is same
+
+
+@pytest.mark.parametrize(
+    "forwarded",
+    [
+        "203.0.113.7",
+        "198.51.100.1, 203.0.113.7",
+        "203.0.113.7:51234",
+        "198.51.100.1, 203.0.113.7, 10.0.0.9",
+        "198.51.100.1, 203.0.113.7, ::ffff:10.0.0.9",
+        "10.0.0.1, ::ffff:203.0.113.7, 10.0.0.9",
+        "nonsense, 203.0.113.7",
+    ],
+)
+@pytest.mark.parametrize("proxy", ["10.0.0.5", "::ffff:10.0.0.5"])
+async def test_who_is_behind_our_proxies_is_whom_they_have_written_last(proxy: str, forwarded: str) -> None:
+    seen: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(address_of(scope))
+
+    named = RateLimitSettings.model_validate({"trusted_proxies": "10.0.0.0/8"}).trusted_proxies
+    headers = [(b"x-forwarded-for", forwarded.encode())]
+    scope: Any = {"type": "http", "client": (proxy, 1), "headers": headers, "scheme": "http"}
+    await ProxyHeadersMiddleware(app, list(named))(scope, cast("Any", None), cast("Any", None))
+    assert seen == ["203.0.113.7"]
+
+
+async def test_nobody_else_says_who_is_behind_them() -> None:
+    named = RateLimitSettings.model_validate({"trusted_proxies": "10.0.0.0/8"}).trusted_proxies
+    seen: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(address_of(scope))
+
+    headers = [(b"x-forwarded-for", b"203.0.113.7"), (b"forwarded", b"for=203.0.113.7")]
+    scope: Any = {"type": "http", "client": ("192.0.2.1", 1), "headers": headers, "scheme": "http"}
+    await ProxyHeadersMiddleware(app, list(named))(scope, cast("Any", None), cast("Any", None))
+    assert seen == ["192.0.2.1"]
 
 
 # ── the pages ──
