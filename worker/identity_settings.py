@@ -3,7 +3,7 @@
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
-from adapters.addresses import is_of_this_machine
+from adapters.addresses import is_of_this_machine, origin_of, plain
 from worker.variables import NAMED_BY_PREFIX
 
 
@@ -16,11 +16,9 @@ class IdentitySettings(BaseSettings):
         False, description="true: the issuer may be on this machine, as the development issuer is. Never in production"
     )
     public_url: str = Field(
-        pattern="^https?://", description="how browsers reach us: https, or http on this machine only"
+        description="how browsers reach us: https://host, without a path, or http on this machine only"
     )
-    issuer: str = Field(
-        pattern="^https?://", description="the OIDC issuer: https, and on this machine only if DEVELOPMENT is true"
-    )
+    issuer: str = Field(description="the OIDC issuer's address: https, and on this machine only if DEVELOPMENT is true")
     audience: str = Field("onceward", min_length=1, description="the audience that tokens must name")
     back_office_client_id: str = Field(
         "onceward-back-office",
@@ -41,13 +39,14 @@ class IdentitySettings(BaseSettings):
         45, ge=5, le=480, description="how long nobody may use a session before it ends, 5 to 480 minutes"
     )
     sessions_per_person: int = Field(
-        10, ge=1, description="how many sessions one person may have at once; the oldest ends"
+        10, ge=1, le=1000, description="how many sessions one person may have at once, up to 1000; the oldest ends"
     )
 
     @field_validator("public_url")
     @classmethod
     def _out_of_reach_of_listeners(cls, address: str) -> str:
-        # The session cookie travels to it.
+        # The session cookie travels to it. Whatever else stood in it would be left out, and people led elsewhere.
+        address = origin_of(address)
         if not address.startswith("https://") and not is_of_this_machine(address):
             raise ValueError("in the clear")
         return address
@@ -56,6 +55,7 @@ class IdentitySettings(BaseSettings):
     @classmethod
     def _worth_believing(cls, address: str, read: ValidationInfo) -> str:
         # Whoever answers in its place can be anybody; at the development issuer anybody can be anybody.
+        plain(address)
         development = bool(read.data.get("development"))
         fits = development if is_of_this_machine(address) else address.startswith("https://")
         if not fits:

@@ -20,6 +20,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode
 
+from adapters.addresses import plain
 from adapters.postgres_dsn import PostgresDsn
 from worker.identity_settings import IdentitySettings
 from worker.rate_limits import RateLimitSettings
@@ -139,7 +140,7 @@ class ApiSettings(ToolSettings, IdentitySettings, RateLimitSettings):
 
     api_host: str = Field("127.0.0.1", description="the address to listen on")
     api_port: Port = Field(8080, description="the port to listen on")
-    console_url: str = Field("", description="the Temporal console's base URL, for links")
+    console_url: str = Field("", description="the Temporal console's base URL, http:// or https://, for links")
     strict_tools: bool = Field(
         True, description="false: no provider is asked to hold a model to a tool's schema; it is held to it here anyway"
     )
@@ -152,6 +153,13 @@ class ApiSettings(ToolSettings, IdentitySettings, RateLimitSettings):
     metrics_token: MetricsToken = Field(
         None, description="at least 16 characters that a scraper sends as bearer token; without it there is no /metrics"
     )
+
+    @field_validator("console_url")
+    @classmethod
+    def _that_can_be_linked(cls, address: str) -> str:
+        if address:
+            plain(address)
+        return address
 
 
 class RelaySettings(WebhookSettings, TemporalSettings):

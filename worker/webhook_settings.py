@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode
 
+from adapters.addresses import origin_of
 from adapters.webhooks.receivers import Receiver, keys_from, receivers_from
 from worker.variables import words
 from workflows.domain.notice import NoticeType
@@ -48,9 +49,8 @@ class WebhookSettings(BaseSettings):
     )
     public_url: str = Field(
         "",
-        pattern="^(https?://.*)?$",
         validate_default=True,
-        description="when somebody is told: how browsers reach us, http:// or https://",
+        description="when somebody is told: how browsers reach us, http:// or https://, without a path",
     )
 
     @field_validator("webhook_secret", "public_url")
@@ -59,6 +59,11 @@ class WebhookSettings(BaseSettings):
         if read.data.get("webhook_urls") and not given:
             raise ValueError("needed when somebody is told")
         return given
+
+    @field_validator("public_url")
+    @classmethod
+    def _as_the_doors_have_it(cls, address: str) -> str:
+        return origin_of(address) if address else address
 
     @property
     def webhook_keys(self) -> tuple[str, ...]:

@@ -95,7 +95,29 @@ def test_a_missing_setting_is_named_with_what_it_should_be(
         (ApiSettings, API | {"DEVELOPMENT": "true"}, "ISSUER", "http://sign-in.example.test"),
         (ApiSettings, API, "PUBLIC_URL", f"http://{SECRET}.example.test"),
         (ApiSettings, API, "TRUSTED_PROXIES", f"10.0.0.0/8, {SECRET}"),
+        (ApiSettings, API, "PUBLIC_URL", "https://"),
+        (ApiSettings, API, "PUBLIC_URL", f"https://office.example.test/{SECRET}"),
+        (ApiSettings, API, "PUBLIC_URL", f"https://{SECRET}:x@office.example.test"),
+        (ApiSettings, API, "PUBLIC_URL", "https://[::1"),
+        (ApiSettings, API, "PUBLIC_URL", "https://office.example.test:65536"),
+        (ApiSettings, API, "PUBLIC_URL", "https://office.example.test?"),
+        (ApiSettings, API, "PUBLIC_URL", "https://office.example.test "),
+        (ApiSettings, API, "PUBLIC_URL", "https://büro.example.test"),
+        (RelaySettings, TEMPORAL, "PUBLIC_URL", f"https://office.example.test/{SECRET}"),
+        (RelaySettings, TEMPORAL, "PUBLIC_URL", "https://"),
+        (ApiSettings, API, "ISSUER", "https://"),
+        (ApiSettings, API, "ISSUER", f"https://sign-in.example.test/?{SECRET}"),
+        (ApiSettings, API, "ISSUER", f"https://{SECRET}@sign-in.example.test"),
+        (ApiSettings, API, "ISSUER", "https://sign-in.example.test/a realm"),
+        (ApiSettings, API, "ISSUER", "https://[::1"),
+        (ApiSettings, API, "ISSUER", "https://[::ffff:127.0.0.1]"),
+        (ApiSettings, API, "CONSOLE_URL", "javascript:alert(1)"),
+        (ApiSettings, API, "CONSOLE_URL", SECRET),
+        (ApiSettings, API, "SESSIONS_PER_PERSON", "9" * 30),
+        (ApiSettings, API, "SIGN_INS_PER_MINUTE", "9" * 400),
         (ApiSettings, API, "TRUSTED_PROXIES", "*"),
+        (ApiSettings, API, "TRUSTED_PROXIES", "10.0.0.0/8, 0.0.0.0/0"),
+        (ApiSettings, API, "TRUSTED_PROXIES", "::/0"),
         (ApiSettings, API, "WORDS_PER_MINUTE", "0"),
         (ApiSettings, API | {"AUDIENCE": SECRET}, "BACK_OFFICE_CLIENT_ID", SECRET),
     ],
@@ -108,6 +130,23 @@ def test_an_unfit_setting_is_named_and_its_value_is_not(
     assert SECRET not in told
     assert "short" not in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("https://Office.Example.test/", "https://office.example.test"),
+        ("https://office.example.test:443", "https://office.example.test"),
+        ("https://office.example.test:8443", "https://office.example.test:8443"),
+        ("HTTP://LOCALHOST:80", "http://localhost"),
+        ("https://[2001:DB8::1]:443", "https://[2001:db8::1]"),
+    ],
+)
+def test_our_own_address_is_kept_as_browsers_write_it(
+    monkeypatch: pytest.MonkeyPatch, given: str, written: str
+) -> None:
+    with environment(monkeypatch, API | {"PUBLIC_URL": given}):
+        assert read(ApiSettings).public_url == written
 
 
 def test_the_development_issuer_is_believed_in_development_only(monkeypatch: pytest.MonkeyPatch) -> None:

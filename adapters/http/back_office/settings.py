@@ -1,8 +1,9 @@
 """What the back office must be told."""
 
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
+from adapters.addresses import origin_of
 from workflows.domain.errors import InvalidConfiguration
 
 PREFIX = "/back-office"
@@ -30,8 +31,10 @@ class BackOfficeSettings:
     console_workflow_url: str = ""
 
     def __post_init__(self) -> None:
-        if urlsplit(self.public_url).scheme not in ("http", "https") or not urlsplit(self.public_url).hostname:
-            raise InvalidConfiguration("the public URL of the back office must be an http or https address")
+        try:
+            origin_of(self.public_url)
+        except ValueError:
+            raise InvalidConfiguration("the public URL of the back office must be an http or https origin") from None
         if len(self.session_secret) < SHORTEST_SECRET:
             raise InvalidConfiguration(f"the session secret must have {SHORTEST_SECRET} characters or more")
         if self.console_workflow_url and not self.console_workflow_url.startswith(("http://", "https://")):
@@ -40,8 +43,7 @@ class BackOfficeSettings:
     @property
     def origin(self) -> str:
         """Scheme and host of the public URL, as browsers send it in `Origin`."""
-        parts = urlsplit(self.public_url)
-        return f"{parts.scheme}://{parts.netloc}"
+        return origin_of(self.public_url)
 
     @property
     def secure(self) -> bool:
