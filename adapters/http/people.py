@@ -79,9 +79,22 @@ def person_of(request: Request) -> Principal:
 
 def _who(claims: Mapping[str, Any]) -> Principal:
     caller = principal_from(claims)
-    # RFC 9068 section 2.2: a client that was given a token for itself, with nobody behind it, is its subject.
-    itself = caller.subject in (claims.get("client_id"), claims.get("azp"))
-    return replace(caller, agent=caller.agent or caller.subject) if itself else caller
+    return replace(caller, agent=caller.agent or caller.subject) if _is_of_software(claims) else caller
+
+
+def _is_of_software(claims: Mapping[str, Any]) -> bool:
+    """Whether a client has the token for itself, with nobody behind it; each kind of issuer says so in its own way."""
+    clients = [claims[name] for name in ("client_id", "azp", "cid") if isinstance(claims.get(name), str)]
+    subject, account = claims["sub"], str(claims.get("preferred_username", "")).lower()
+    return (
+        # RFC 9068 section 2.2, and Okta: the client is its own subject. Auth0 and Entra ID have a claim for it.
+        subject in clients
+        or any(subject == f"{client}@clients" for client in clients)
+        or claims.get("gty") == "client-credentials"
+        or claims.get("idtyp") == "app"
+        # Keycloak gives each client an account of its own.
+        or any(account == f"service-account-{client}".lower() for client in clients)
+    )
 
 
 def _audiences(claims: Mapping[str, Any]) -> list[Any]:

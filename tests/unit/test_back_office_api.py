@@ -37,6 +37,8 @@ APPROVALS, OPERATIONS, STUCK = "/v1/approvals", "/v1/operations", "/v1/stuck"
 ONES = (SHEET, OPERATION)
 READS = (*ONES, APPROVALS, OPERATIONS, STUCK)
 WORD = {"finding": "happened", "evidence": "The provider's own console.", "reference": "re_88421", "generation": 2}
+CLAIMED = ("client_id", "azp", "cid", "gty", "idtyp", "preferred_username")
+"""Claims by which issuers say for which client a token is, and whether for itself."""
 
 
 @dataclass
@@ -51,7 +53,7 @@ class House:
 
     def token(self, subject: str = "approver-1", *, roles: tuple[str, ...] = ("approver:refunds",), **more: Any) -> str:
         given = {"issuer": ISSUER, "audience": OFFICE, "tenant": "tenant-a", "name": "Refund approver"} | more
-        claimed = {name: given.pop(name) for name in ("client_id", "azp") if name in given}
+        claimed = {name: given.pop(name) for name in CLAIMED if name in given}
         token = mint(self.keys, subject=subject, roles=roles, **given)
         if not claimed:
             return token
@@ -148,6 +150,10 @@ async def test_software_resolves_nothing_whatever_roles_it_has(house: House, who
     assert code_of(await house.resolve(house.operator(**changed))) == (403, "operator_not_allowed")
     assert house.store.resolutions == {}
 
+    "the same at Okta": {"cid": "approver-1"},
+    "the same at Auth0": {"azp": "night-job", "gty": "client-credentials"},
+    "the same at Entra ID": {"azp": "night-job", "idtyp": "app"},
+    "the same at Keycloak": {"azp": "Night-Job", "preferred_username": "service-account-night-job"},
 
 @pytest.mark.parametrize("path", READS)
 @pytest.mark.parametrize("who", SOFTWARE.values(), ids=SOFTWARE.keys())
@@ -164,6 +170,20 @@ async def test_what_another_tenant_has_is_in_no_list(house: House) -> None:
     stranger = house.operator(tenant="tenant-b")
     assert (await house.get(APPROVALS, stranger)).json() == {"approvals": [], "total": 0, "following": ""}
     assert (await house.get(OPERATIONS, stranger)).json() == {"operations": [], "following": ""}
+async def test_a_client_that_auth0_has_made_a_subject_decides_nothing(house: House) -> None:
+    token = house.token("night-job@clients", azp="night-job")
+    assert code_of(await house.decide(token=token)) == (403, "approver_not_allowed")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"azp": "company-office", "client_id": "company-office"}, {"azp": "office", "preferred_username": "approver-1"}],
+    ids=str,
+)
+async def test_a_person_is_none_whichever_client_their_token_is_for(house: House, more: Json) -> None:
+    assert (await house.decide(token=house.token(**more))).status_code == 200
+
+
     assert (await house.get(STUCK, stranger)).json()["total"] == 0
 
 
