@@ -10,6 +10,7 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
 from adapters import strict_json
+from adapters.http.identity import require_current
 from adapters.http.problems import Problem
 from workflows.domain.arguments import detail_of
 from workflows.domain.errors import Detail
@@ -29,9 +30,11 @@ async def read_body(
     """The body as `kind`; `prepare` may rewrite what was parsed before it is validated.
 
     Raises:
-        Problem: `body_too_large`, `invalid_json` or `invalid_request`, with every place that is at fault.
+        Problem: `body_too_large`, `invalid_json` or `invalid_request`, with every place that is at fault; or the
+            credential that was good when the request began has expired before its body was here.
     """
     raw = await _bytes(request, largest)
+    require_current(request)
     try:
         # In a thread when it is large: reading takes its time, and others wait to be answered.
         read = partial(strict_json.parse, raw, limit=largest)

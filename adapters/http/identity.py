@@ -8,7 +8,9 @@ Signature algorithms are pinned to the key's own, never taken from the token. Te
 the verified claims and from nowhere else.
 """
 
+import math
 import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,6 +39,9 @@ REQUIRED_CLAIMS = ("exp", "iat", "iss", "aud", "sub", "tenant")
 
 MOMENTS = ("exp", "nbf", "iat")
 """Claims that are numbers (RFC 7519 section 2); the library would read digits in quotes as well."""
+
+COUNTS_UNTIL = "onceward.counts_until"
+"""Where a request carries the last moment of its credential, in seconds since 1970."""
 
 UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
@@ -113,9 +118,24 @@ class BearerIdentity(SecurityBase):
 
     async def __call__(self, request: Request) -> Principal:
         """Return the caller; raises as `TokenVerifier.principal` does, or `missing_token`."""
-        token = bearer_token(request.headers.getlist("authorization"))
-        caller = request.state.caller = await self._verifier.principal(token)
+        claims = await self._verifier.claims(bearer_token(request.headers.getlist("authorization")))
+        caller = principal_from(claims)
+        keep_with(request, caller, claims)
         return caller
+
+
+def keep_with(request: Request, caller: Principal, claims: Mapping[str, Any]) -> None:
+    """Say to whoever handles the request who is let in, and until when the credential counts."""
+    request.state.caller, request.scope[COUNTS_UNTIL] = caller, claims["exp"] + LEEWAY_SECONDS
+
+
+def require_current(request: Request) -> None:
+    """Raise `Unauthenticated` if the credential has expired since it was looked at; ask once all of the body is here.
+
+    Whoever may speak until a certain time could otherwise begin to, and finish whenever they please.
+    """
+    if request.scope.get(COUNTS_UNTIL, math.inf) <= time.time():
+        raise Unauthenticated("expired_token")
 
 
 def caller_of(request: Request) -> Principal:

@@ -11,7 +11,7 @@ from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 from starlette.requests import Request
 
-from adapters.http.identity import TokenVerifier, Unauthenticated, bearer_token, caller_of, principal_from
+from adapters.http.identity import TokenVerifier, Unauthenticated, bearer_token, caller_of, keep_with, principal_from
 from adapters.http.limits import Limiter, TooManyRequests, speaker_of
 from adapters.http.problems import Problem
 from workflows.domain.errors import ERRORS
@@ -45,7 +45,8 @@ class PersonIdentity(SecurityBase):
         claims = await self._verifier.claims(bearer_token(request.headers.getlist("authorization")))
         if self._agents_audience in _audiences(claims):
             raise Unauthenticated("invalid_token")
-        caller = request.state.caller = _who(claims)
+        caller = _who(claims)
+        keep_with(request, caller, claims)
         self._count(request, caller)
         return caller
 

@@ -1,7 +1,8 @@
 """The API of a company's own back office: who is let in, what is shown, whose word counts and what others are told."""
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import jwt
 import pytest
 from fastapi import FastAPI
 
-from adapters.http.identity import TokenVerifier
+from adapters.http.identity import LEEWAY_SECONDS, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.office import BackOfficeApi
 from adapters.http.people import PersonIdentity
@@ -36,9 +37,9 @@ RESOLUTION = "/v1/operations/operation-1/resolution"
 APPROVALS, OPERATIONS, STUCK = "/v1/approvals", "/v1/operations", "/v1/stuck"
 ONES = (SHEET, OPERATION)
 READS = (*ONES, APPROVALS, OPERATIONS, STUCK)
-WORD = {"finding": "happened", "evidence": "The provider's own console.", "reference": "re_88421", "generation": 2}
 CLAIMED = ("client_id", "azp", "cid", "gty", "idtyp", "preferred_username")
 """Claims by which issuers say for which client a token is, and whether for itself."""
+WORD = {"finding": "happened", "evidence": "The provider's own console.", "reference": "re_88421", "generation": 2}
 
 
 @dataclass
@@ -131,10 +132,28 @@ async def test_a_token_that_was_not_issued_for_this_api_alone_opens_no_route(
     assert house.store.attempts == []
 
 
+async def test_a_word_that_is_said_after_its_token_has_expired_does_not_count(house: House) -> None:
+    token = house.token(seconds=1 - LEEWAY_SECONDS)
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.sleep(1.5)
+        yield json.dumps({"choice": "approve", "reason": "", "revision": 1, "intent_hash": HASH}).encode()[1:]
+
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = await house.client.post(DECISION, content=slowly(), headers=headers)
+    assert code_of(answer) == (401, "expired_token")
+    assert house.store.attempts == []
+
+
 SOFTWARE: dict[str, Json] = {
     "an agent that acts for an approver": {"agent": "support-agent"},
     "a client with a token for itself": {"client_id": "approver-1"},
     "the same by its older name": {"azp": "approver-1"},
+    "the same at Okta": {"cid": "approver-1"},
+    "the same at Auth0": {"azp": "night-job", "gty": "client-credentials"},
+    "the same at Entra ID": {"azp": "night-job", "idtyp": "app"},
+    "the same at Keycloak": {"azp": "Night-Job", "preferred_username": "service-account-night-job"},
 }
 
 
@@ -150,10 +169,20 @@ async def test_software_resolves_nothing_whatever_roles_it_has(house: House, who
     assert code_of(await house.resolve(house.operator(**changed))) == (403, "operator_not_allowed")
     assert house.store.resolutions == {}
 
-    "the same at Okta": {"cid": "approver-1"},
-    "the same at Auth0": {"azp": "night-job", "gty": "client-credentials"},
-    "the same at Entra ID": {"azp": "night-job", "idtyp": "app"},
-    "the same at Keycloak": {"azp": "Night-Job", "preferred_username": "service-account-night-job"},
+
+async def test_a_client_that_auth0_has_made_a_subject_decides_nothing(house: House) -> None:
+    token = house.token("night-job@clients", azp="night-job")
+    assert code_of(await house.decide(token=token)) == (403, "approver_not_allowed")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"azp": "company-office", "client_id": "company-office"}, {"azp": "office", "preferred_username": "approver-1"}],
+    ids=str,
+)
+async def test_a_person_is_none_whichever_client_their_token_is_for(house: House, more: Json) -> None:
+    assert (await house.decide(token=house.token(**more))).status_code == 200
+
 
 @pytest.mark.parametrize("path", READS)
 @pytest.mark.parametrize("who", SOFTWARE.values(), ids=SOFTWARE.keys())
@@ -170,20 +199,6 @@ async def test_what_another_tenant_has_is_in_no_list(house: House) -> None:
     stranger = house.operator(tenant="tenant-b")
     assert (await house.get(APPROVALS, stranger)).json() == {"approvals": [], "total": 0, "following": ""}
     assert (await house.get(OPERATIONS, stranger)).json() == {"operations": [], "following": ""}
-async def test_a_client_that_auth0_has_made_a_subject_decides_nothing(house: House) -> None:
-    token = house.token("night-job@clients", azp="night-job")
-    assert code_of(await house.decide(token=token)) == (403, "approver_not_allowed")
-
-
-@pytest.mark.parametrize(
-    "more",
-    [{"azp": "company-office", "client_id": "company-office"}, {"azp": "office", "preferred_username": "approver-1"}],
-    ids=str,
-)
-async def test_a_person_is_none_whichever_client_their_token_is_for(house: House, more: Json) -> None:
-    assert (await house.decide(token=house.token(**more))).status_code == 200
-
-
     assert (await house.get(STUCK, stranger)).json()["total"] == 0
 
 

@@ -1,8 +1,10 @@
 """Sessions as a browser meets them: how one begins, is renewed, and ends everywhere it should."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import timedelta
+from html import escape
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
 import pytest
@@ -10,7 +12,8 @@ import pytest
 from adapters.http.back_office.own_pages import HOME, own_page, page_to_return_to
 from adapters.http.back_office.session_store import BELIEVED_FOR, RENEWED_AFTER
 from tests.fakes.sessions import MemorySessions
-from tests.unit.back_office_house import DECISION, HERE, INBOX, PAGE, Browser, House, application
+from tests.support.visitor import AT_ONCE
+from tests.unit.back_office_house import DECISION, HERE, INBOX, ISSUER, OWN_PAGE, PAGE, Browser, House, application
 from worker.dev import issuer as development
 from worker.dev.people import PEOPLE, Person
 from workflows.domain.approval import ApprovalState
@@ -36,7 +39,14 @@ def with_cookie(house: House, value: str) -> Browser:
 
 async def seen(browser: Browser, path: str = INBOX) -> httpx2.Response:
     """The page that a person sees in the end, wherever their browser is led on the way."""
-    return await browser.client.get(path, follow_redirects=True)
+    return await led(browser, await browser.client.get(path, follow_redirects=True))
+
+
+async def led(browser: Browser, page: httpx2.Response) -> httpx2.Response:
+    """Where the browser is in the end: a page may lead on by itself."""
+    while (on := page.headers.get("refresh", "")).startswith(AT_ONCE):
+        page = await browser.client.get(on.removeprefix(AT_ONCE), follow_redirects=True)
+    return page
 
 
 def the_issuer_now_knows(monkeypatch: pytest.MonkeyPatch, people: Sequence[Person]) -> None:
@@ -115,6 +125,44 @@ async def test_the_cookie_says_nothing_about_the_person(approver: Browser) -> No
 @pytest.mark.parametrize("value", ["", "x" * 5000, "../../etc", "%00", '"quoted"'])
 async def test_an_odd_cookie_is_nobody(house: House, value: str) -> None:
     assert (await house.browser().client.get(INBOX, headers={"Cookie": f"{COOKIE}={value}"})).status_code == 303
+
+
+async def slowly(form: dict[str, str], meanwhile: Callable[[], Awaitable[object]]) -> AsyncIterator[bytes]:
+    """The form in two parts, and what happens between them."""
+    whole = urlencode(form).encode()
+    yield whole[:10]
+    await meanwhile()
+    yield whole[10:]
+
+
+FORM = {**OWN_PAGE, "Content-Type": "application/x-www-form-urlencoded"}
+
+
+async def test_a_form_that_was_begun_before_all_sessions_were_ended_counts_for_nothing(
+    house: House, approver: Browser
+) -> None:
+    thief = with_cookie(house, cookie_of(approver))
+    form = await thief.hidden() | {"choice": "approve"}
+    own = {"csrf": (await approver.hidden(INBOX))["csrf"], "everywhere": "yes"}
+    body = slowly(form, lambda: approver.post("/back-office/sign-out", own))
+    assert (await thief.client.post(DECISION, content=body, headers=FORM)).status_code == 303
+    assert house.store.attempts == []
+    assert house.state() is ApprovalState.PENDING
+
+
+async def test_a_form_that_was_begun_before_a_role_was_taken_away_counts_for_what_is_left(
+    house: House, approver: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = await approver.hidden() | {"choice": "approve"}
+
+    async def taken_away() -> None:
+        the_issuer_now_knows(monkeypatch, [Person("approver-1", "Refund approver", "tenant-a", ("viewer",))])
+        house.clock.advance(minutes=16)
+        await seen(approver)
+
+    answer = await approver.client.post(DECISION, content=slowly(form, taken_away), headers=FORM)
+    assert answer.status_code != 200
+    assert house.state() is ApprovalState.PENDING
 
 
 # ── how one is renewed ──
@@ -215,12 +263,87 @@ async def test_without_a_word_of_the_issuer_nobody_decides_for_more_than_an_hour
 async def test_two_pages_that_ask_the_issuer_at_once_both_come_back(house: House, approver: Browser) -> None:
     house.clock.advance(minutes=16)
     to_first = await approver.get(f"/back-office/sign-in/renewal?next={PAGE}")
-    back_first = await approver.client.get(to_first.headers["location"])
+    back_first = await approver.client.get(to_first.headers["refresh"].removeprefix(AT_ONCE))
     to_second = await approver.get(f"/back-office/sign-in/renewal?next={PAGE}")
-    back_second = await approver.client.get(to_second.headers["location"])
+    back_second = await approver.client.get(to_second.headers["refresh"].removeprefix(AT_ONCE))
     assert (await approver.client.get(back_first.headers["location"])).headers["location"] == INBOX
     assert (await approver.client.get(back_second.headers["location"])).headers["location"] == PAGE
     assert (await approver.get(PAGE)).status_code == 200
+
+
+async def test_the_way_to_the_issuer_is_no_redirect_that_could_follow_a_form(house: House, approver: Browser) -> None:
+    house.clock.advance(minutes=16)
+    answer = await approver.client.get(f"{INBOX}?tool=x", follow_redirects=True)
+    assert (answer.status_code, answer.url.path) == (200, "/back-office/sign-in/renewal")
+    address = answer.headers["refresh"].removeprefix(AT_ONCE)
+    assert address.startswith(f"{ISSUER}/authorize?")
+    assert "prompt=none" in address
+    assert escape(address) in answer.text
+
+
+async def test_whoever_has_no_session_has_none_to_renew(house: House) -> None:
+    answer = await house.browser().get(f"/back-office/sign-in/renewal?next={PAGE}")
+    assert answer.headers["location"] == "/back-office/sign-in?next=%2Fback-office%2Fapprovals%2Fapproval-1"
+
+
+UNFIT = {
+    "refused": httpx2.Response(401, json={"error": "invalid_client"}),
+    "without an id token": httpx2.Response(200, json={"access_token": "x", "token_type": "Bearer"}),
+    "an id token that is none": httpx2.Response(200, json={"id_token": "a.b.c"}),
+    "a list": httpx2.Response(200, json=[]),
+    "no JSON": httpx2.Response(200, text="<html>"),
+    "another address": httpx2.Response(302, headers={"Location": "https://elsewhere.test/"}),
+}
+
+
+@pytest.mark.parametrize("answer", UNFIT.values(), ids=UNFIT.keys())
+async def test_an_issuer_that_answers_with_nothing_fit_leads_nobody_in_a_circle(
+    house: House, approver: Browser, monkeypatch: pytest.MonkeyPatch, answer: httpx2.Response
+) -> None:
+    form = await approver.hidden() | {"choice": "approve"}
+    answering(house, monkeypatch, answer)
+    house.clock.advance(minutes=16)
+    page = await seen(approver)
+    assert (page.status_code, page.url.path) == (400, "/back-office/sign-in/callback")
+    assert "has answered, but not with what is needed here" in page.text
+    assert (await approver.post(DECISION, form)).status_code == 200
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 503])
+async def test_an_issuer_that_cannot_just_now_ends_no_session(
+    house: House, approver: Browser, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    with monkeypatch.context() as busy:
+        answering(house, busy, httpx2.Response(status))
+        house.clock.advance(minutes=16)
+        page = await seen(approver)
+    assert page.status_code == 503
+    assert "The sign-in service does not answer." in page.text
+    assert (await seen(approver)).status_code == 200
+
+
+@pytest.mark.parametrize("error", ["server_error", "temporarily_unavailable"])
+async def test_an_issuer_that_says_that_it_is_busy_says_nothing_of_the_person(
+    house: House, approver: Browser, error: str
+) -> None:
+    house.clock.advance(minutes=16)
+    on = await approver.get(f"/back-office/sign-in/renewal?next={PAGE}")
+    state = parse_qs(urlsplit(on.headers["refresh"].removeprefix(AT_ONCE)).query)["state"][0]
+    page = await approver.get(f"/back-office/sign-in/callback?error={error}&state={state}")
+    assert page.status_code == 503
+    assert not any(sitting.ended for sitting in house.sessions.sittings)
+    assert (await seen(approver)).status_code == 200
+
+
+def answering(house: House, monkeypatch: pytest.MonkeyPatch, answer: httpx2.Response) -> None:
+    """The issuer's token endpoint says this."""
+    issuer = house.transports[ISSUER]
+    ask = issuer.handle_async_request
+
+    async def said(request: httpx2.Request) -> httpx2.Response:
+        return answer if request.url.path == "/token" else await ask(request)
+
+    monkeypatch.setattr(issuer, "handle_async_request", said)
 
 
 # ── what may go wrong ──

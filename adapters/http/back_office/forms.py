@@ -6,12 +6,10 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
+from adapters.http.back_office.arrival import LARGEST_BODY
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Session
 from adapters.http.back_office.throttle import count_forged, count_word
-
-LARGEST_BODY = 64 * 1024
-"""Bytes."""
 
 MOST_FIELDS = 20
 

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from adapters.http.back_office.arrival import arrived
 from adapters.http.back_office.cookies import Clock, Cookie
 from adapters.http.back_office.session_store import Arrival, KeptSession, SessionStore, fingerprint_of
 from adapters.http.back_office.settings import PREFIX
@@ -131,7 +132,11 @@ class Sessions:
 
 
 class Recognition:
-    """ASGI wrapper: each request learns whose it is before anybody handles it."""
+    """ASGI wrapper: each request learns whose it is before anybody handles it, and once all of its form is here.
+
+    Whoever sends a form slowly would otherwise be taken for who they were when they began: a cookie that was copied
+    could begin any number of forms, to finish them after its session has ended.
+    """
 
     def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
         self._app, self._sessions = app, sessions
@@ -139,6 +144,7 @@ class Recognition:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Look the session up and go on; what goes wrong is told by whoever asks for it."""
         if scope["type"] == "http" and not scope["path"].startswith(f"{PREFIX}/assets/"):
+            receive = await arrived(receive)
             try:
                 scope[FOUND] = await self._sessions.recognize(Request(scope))
             except StoreUnavailable as outage:
