@@ -1,9 +1,11 @@
 """Bearer tokens: what counts, what does not, and what the caller is told."""
 
+import asyncio
 import base64
 import hmac
 import json
 import time
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -16,8 +18,16 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from fastapi import Depends, FastAPI
 from pydantic import BaseModel
 
+from adapters.http import issuer as issuers
 from adapters.http.identity import LONGEST_CHAIN, BearerIdentity, TokenVerifier, Unauthenticated, principal_from
-from adapters.http.issuer import REFETCH_SECONDS, USABLE_SECONDS, Issuer, IssuerKeys, IssuerUnavailable
+from adapters.http.issuer import (
+    LARGEST_ANSWER,
+    REFETCH_SECONDS,
+    USABLE_SECONDS,
+    Issuer,
+    IssuerKeys,
+    IssuerUnavailable,
+)
 from adapters.http.problems import Problem, answer_with_problems
 from workflows.domain.principal import Principal
 
@@ -34,6 +44,8 @@ class RotatingIssuer:
         self.asked = 0
         self.hosts: set[str] = set()
         self.gone = False
+        self.keys_at = "/jwks.json"
+        self.document: Any = None
         self.rotate("key-1")
 
     def rotate(self, key_id: str, key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | None = None) -> None:
@@ -74,9 +86,11 @@ class RotatingIssuer:
         if self.gone:
             raise httpx2.ConnectError("gone")
         if request.url.path == "/.well-known/openid-configuration":
-            return httpx2.Response(200, json={"issuer": URL, "jwks_uri": f"{URL}/jwks.json"})
+            return httpx2.Response(200, json={"issuer": URL, "jwks_uri": f"{URL}{self.keys_at}"})
+        if request.url.path != self.keys_at:
+            return httpx2.Response(404)
         self.asked += 1
-        return httpx2.Response(200, json={"keys": self.published})
+        return httpx2.Response(200, json={"keys": self.published} if self.document is None else self.document)
 
 
 class HandClock:
@@ -435,6 +449,139 @@ async def test_an_issuer_that_calls_itself_something_else_is_not_believed(issuer
     other = Issuer("https://other.test", client, discovery_url=f"{URL}/.well-known/openid-configuration")
     with pytest.raises(IssuerUnavailable):
         await TokenVerifier(IssuerKeys(other), issuer=URL, audience=AUDIENCE).principal(issuer.token())
+
+
+ODD_KEYS: list[dict[str, Any]] = [
+    {"kty": "EC", "kid": ["odd"]},
+    {"kty": "EC", "kid": {}, "crv": "P-256"},
+    {"kty": "EC", "kid": "odd", "alg": ["ES256"]},
+    {"kty": ["EC"], "kid": "odd"},
+    {"kty": "EC", "kid": "odd", "crv": ["P-256"]},
+    {"kty": "EC", "kid": "odd", "crv": "P-256", "x": 1, "y": 2},
+    {"kty": "EC", "kid": "odd", "crv": "P-256", "x": "AAAA", "y": None},
+    {"kty": "RSA", "kid": "odd", "n": "AQ", "e": "AQ"},
+    {"kty": "RSA", "kid": "odd", "n": 3, "e": 3},
+    {"kty": "OKP", "kid": "odd", "crv": "Ed25519", "x": "AA"},
+    {"kty": "RSA", "kid": "odd", "alg": "RSA-OAEP", "use": "enc"},
+    {},
+]
+
+
+@pytest.mark.parametrize("odd", ODD_KEYS, ids=str)
+async def test_a_key_that_nobody_can_use_keeps_nobody_from_using_the_others(
+    issuer: RotatingIssuer, verifier: TokenVerifier, odd: dict[str, Any]
+) -> None:
+    issuer.published.insert(0, odd)
+    assert await verifier.principal(issuer.token())
+
+
+@pytest.mark.parametrize("document", [{}, {"keys": None}, {"keys": {}}, {"error": "busy"}], ids=str)
+async def test_an_answer_that_has_no_list_of_keys_takes_none_away(
+    issuer: RotatingIssuer, verifier: TokenVerifier, clock: HandClock, document: Any
+) -> None:
+    token = issuer.token()
+    await verifier.principal(token)
+    issuer.document = document
+    clock.seconds += 601
+    assert await verifier.principal(token)
+
+
+async def test_before_there_are_keys_such_an_answer_says_nothing_of_the_credential(
+    issuer: RotatingIssuer, verifier: TokenVerifier
+) -> None:
+    issuer.document = {}
+    with pytest.raises(IssuerUnavailable):
+        await verifier.principal(issuer.token())
+
+
+async def test_an_answer_without_end_is_none(issuer: RotatingIssuer, verifier: TokenVerifier) -> None:
+    issuer.document = {"keys": issuer.published, "more": "x" * LARGEST_ANSWER}
+    with pytest.raises(IssuerUnavailable):
+        await verifier.principal(issuer.token())
+
+
+class SlowIssuer(RotatingIssuer):
+    """Takes its time for its keys: on the hand clock as long as it takes, and long enough for others to come."""
+
+    def __init__(self, clock: HandClock) -> None:
+        super().__init__()
+        self.clock, self.seconds, self.waiting, self.asking = clock, 0.0, 0, asyncio.Event()
+
+    async def slowly(self, request: httpx2.Request) -> httpx2.Response:
+        answer = self.answer(request)
+        if self.seconds and request.url.path == "/jwks.json":
+            self.waiting += 1
+            self.asking.set()
+            await asyncio.sleep(0.05)
+            self.clock.seconds += self.seconds
+            raise httpx2.ReadTimeout("slow")
+        return answer
+
+
+@pytest.fixture
+def slow(clock: HandClock) -> SlowIssuer:
+    return SlowIssuer(clock)
+
+
+@pytest.fixture
+def patient(slow: SlowIssuer, clock: HandClock) -> TokenVerifier:
+    client = httpx2.AsyncClient(transport=httpx2.MockTransport(slow.slowly))
+    return TokenVerifier(IssuerKeys(Issuer(URL, client), clock), issuer=URL, audience=AUDIENCE)
+
+
+async def test_many_who_come_while_an_issuer_hangs_wait_for_it_once(slow: SlowIssuer, patient: TokenVerifier) -> None:
+    slow.seconds = 15.0
+    told = await asyncio.gather(*(patient.principal(slow.token()) for _ in range(20)), return_exceptions=True)
+    assert [type(each) for each in told] == [IssuerUnavailable] * 20
+    assert slow.waiting == 1
+
+
+async def test_while_one_asks_an_issuer_that_hangs_the_others_use_the_keys_at_hand(
+    slow: SlowIssuer, patient: TokenVerifier, clock: HandClock
+) -> None:
+    token = slow.token()
+    await patient.principal(token)
+    slow.seconds = 15.0
+    clock.seconds += 601
+    asking = asyncio.ensure_future(patient.principal(token))
+    await slow.asking.wait()
+    assert await patient.principal(token)
+    assert not asking.done()
+    assert await asking
+
+
+async def test_an_answer_that_trickles_in_for_ever_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, issuer: RotatingIssuer
+) -> None:
+    async def trickle() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(issuers, "ANSWER_SECONDS", 0.1)
+    endless = httpx2.MockTransport(lambda _: httpx2.Response(200, content=trickle()))
+    began = time.monotonic()
+    with pytest.raises(IssuerUnavailable):
+        await Issuer(URL, httpx2.AsyncClient(transport=endless)).endpoint("jwks_uri")
+    assert time.monotonic() - began < 5
+
+
+async def test_keys_that_have_moved_are_found_where_the_issuer_says_they_are_now(
+    issuer: RotatingIssuer, verifier: TokenVerifier, clock: HandClock
+) -> None:
+    await verifier.principal(issuer.token())
+    issuer.keys_at = "/moved.json"
+    clock.seconds += 601
+    await verifier.principal(issuer.token())
+    issuer.rotate("key-2")
+    clock.seconds += REFETCH_SECONDS
+    assert await verifier.principal(issuer.token("key-2"))
+
+
+async def test_an_address_that_is_none_is_an_issuer_that_does_not_answer(issuer: RotatingIssuer) -> None:
+    client = httpx2.AsyncClient(transport=httpx2.MockTransport(issuer.answer))
+    with pytest.raises(IssuerUnavailable):
+        await Issuer(URL, client).json("https://[broken")
 
 
 def test_no_role_and_no_agent_is_what_absent_claims_mean() -> None:

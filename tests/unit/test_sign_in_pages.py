@@ -16,6 +16,7 @@ from adapters.http.back_office.code_flow import CodeFlow
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
+from tests.support.visitor import AT_ONCE
 from tests.unit.back_office_house import HERE, INBOX, ISSUER, PAGE, SECRET, Browser, House, application
 from worker.dev import issuer as development
 from worker.dev.people import Person
@@ -167,6 +168,17 @@ def test_agents_and_people_without_a_role_cannot_sign_in(house: House, claims: d
     assert caught.value.status == status
 
 
+@pytest.mark.parametrize("claims", [{"tenant": ["tenant-a"]}, {"roles": "approver:refunds"}, {"sub": ""}], ids=str)
+async def test_whom_the_issuer_names_in_another_shape_is_not_told_that_they_took_too_long(
+    house: House, monkeypatch: pytest.MonkeyPatch, claims: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(development, "_manners", lambda _: claims)
+    answer = await house.browser().sign_in("approver-1")
+    assert answer.status_code == 400
+    assert "has answered, but not with what is needed here" in answer.text
+    assert "took too long" not in answer.text
+
+
 async def test_an_agents_bearer_token_opens_no_page(house: House) -> None:
     browser = house.browser()
     answer = await browser.client.get(INBOX, headers={"Authorization": "Bearer anything"})
@@ -232,7 +244,8 @@ async def test_of_an_answer_that_proves_nothing_nothing_is_told(house: House) ->
 async def test_who_comes_back_for_somebody_elses_session_is_told_of(house: House, approver: Browser) -> None:
     approver.client.cookies.set("onceward_dev_issuer_person", "approver-2", domain="localhost.local")
     house.clock.advance(minutes=16)
-    await approver.client.get(INBOX, follow_redirects=True)
+    renewing = await approver.client.get(INBOX, follow_redirects=True)
+    await approver.client.get(renewing.headers["refresh"].removeprefix(AT_ONCE), follow_redirects=True)
     assert refusals(house) == [("approver-2", {"code": "another_person"})]
 
 

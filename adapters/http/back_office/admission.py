@@ -7,12 +7,16 @@ knows whose log it would belong to, and none is told.
 from collections.abc import Mapping
 from typing import Any, Final
 
+import structlog
+
 from adapters.http.back_office.audit_ports import AuditLog
 from adapters.http.back_office.languages import N_
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Session
 from adapters.http.identity import Unauthenticated, principal_from
 from workflows.domain.principal import Principal
+
+log = structlog.get_logger(__name__)
 
 ACTING_AGENT: Final = "acting_agent"
 """Software acts in the credential."""
@@ -49,7 +53,8 @@ class Doorkeeper:
         try:
             who = principal_from(claims)
         except Unauthenticated as error:
-            raise PageRefused.sign_in_failed() from error
+            log.warning("sign_in_unfit", reason="claims: sub, tenant, roles, scope, act or name of another shape")
+            raise PageRefused.sign_in_unfit() from error
         if who.agent:
             sentence = N_("This credential lets software act for a person. Decisions are made by people alone.")
             raise NotAdmitted(who, ACTING_AGENT, sentence)

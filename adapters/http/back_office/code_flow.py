@@ -7,13 +7,22 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx2
 
 from adapters.http.back_office.settings import BackOfficeSettings
 from adapters.http.identity import TokenVerifier, Unauthenticated
-from adapters.http.issuer import Issuer, IssuerUnavailable
+from adapters.http.issuer import Answer, Issuer, IssuerUnavailable
+
+BUSY = ("server_error", "temporarily_unavailable")
+"""What an issuer says that cannot answer now (RFC 6749 section 4.1.2.1). It says nothing of the person."""
+
+OF_ADDRESSES = ":/%#?=@[]!$&'()*+,;"
+"""What an address is made of, besides letters and digits."""
+
+LATER = (408, 429)
+"""Statuses of an issuer that may answer the same later."""
 
 
 class FlowBroken(Exception):
@@ -22,6 +31,10 @@ class FlowBroken(Exception):
 
 class FlowRefused(FlowBroken):
     """The issuer's answer to this very sign-in is a refusal, such as `login_required`."""
+
+
+class FlowUnfit(FlowBroken):
+    """The issuer has answered this very sign-in with nothing that names somebody here. The same again is no better."""
 
 
 class FlowForeign(FlowBroken):
@@ -81,7 +94,8 @@ class CodeFlow:
         if attempt.renewing:
             query["prompt"] = "none"
         endpoint = await self._issuer.endpoint("authorization_endpoint")
-        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}"
+        # It goes into headers, which hold no other letters.
+        return quote(f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}", safe=OF_ADDRESSES)
 
     async def claims(self, attempt: Attempt, answer: Mapping[str, str]) -> dict[str, Any]:
         """The verified claims of who came back.
@@ -90,14 +104,15 @@ class CodeFlow:
             FlowBroken: a foreign or failed answer.
             FlowForeign: one that names somebody.
             FlowRefused: the issuer says no.
-            IssuerUnavailable: the issuer does not answer.
+            FlowUnfit: its tokens cannot be had, or are not worth anything here.
+            IssuerUnavailable: the issuer does not answer, or says that it cannot just now.
         """
         if not hmac.compare_digest(answer.get("state", "").encode(), attempt.state.encode()):
             raise FlowBroken
         if answer.get("iss", self._issuer.url) != self._issuer.url:
             raise FlowBroken
         if "error" in answer:
-            raise FlowRefused
+            raise IssuerUnavailable("busy") if answer["error"] in BUSY else FlowRefused
         if "code" not in answer:
             raise FlowBroken
         return await self._verified(await self._exchange(attempt, answer["code"]), attempt)
@@ -106,7 +121,7 @@ class CodeFlow:
         try:
             claims = await self._verifier.claims(token)
         except Unauthenticated as error:
-            raise FlowBroken from error
+            raise FlowUnfit(error.code) from error
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(errors="replace"), attempt.nonce.encode()):
             raise FlowForeign(claims, "another_sign_in")
         if claims.get("azp", self._settings.client_id) != self._settings.client_id:
@@ -122,27 +137,21 @@ class CodeFlow:
             "code_verifier": attempt.verifier,
         }
         endpoint = await self._issuer.endpoint("token_endpoint")
-        try:
-            answer = await self._issuer.client.post(endpoint, data=form, auth=self._credentials())
-        except httpx2.HTTPError as error:
-            raise IssuerUnavailable from error
-        return _id_token(answer)
+        return _id_token(await self._issuer.ask("POST", endpoint, data=form, auth=self._credentials()))
 
     def _credentials(self) -> httpx2.Auth:
         secret = self._settings.client_secret
         return httpx2.BasicAuth(self._settings.client_id, secret) if secret else httpx2.Auth()
 
 
-def _id_token(answer: httpx2.Response) -> str:
-    if answer.status_code >= 500:
-        raise IssuerUnavailable
-    try:
-        document = answer.json() if answer.status_code == 200 else None
-    except ValueError as error:
-        raise FlowBroken from error
-    token = document.get("id_token") if isinstance(document, dict) else None
+def _id_token(answer: Answer) -> str:
+    if answer.status in LATER or answer.status >= 500:
+        raise IssuerUnavailable(f"status {answer.status}")
+    if answer.status != 200:
+        raise FlowUnfit(f"token endpoint: {answer.status}")
+    token = (answer.json_object() or {}).get("id_token")
     if not isinstance(token, str):
-        raise FlowBroken
+        raise FlowUnfit("token endpoint: no id token")
     return token
 
 

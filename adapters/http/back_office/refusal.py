@@ -72,6 +72,18 @@ class PageRefused(Exception):
             400, N_("The sign-in was not completed"), N_("It was interrupted or took too long. Please start again.")
         )
 
+    @classmethod
+    def sign_in_unfit(cls) -> "PageRefused":
+        """The issuer has answered, and its answer names nobody here; trying again is of little use."""
+        return cls(
+            400,
+            N_("The sign-in was not completed"),
+            N_(
+                "Your organisation's sign-in has answered, but not with what is needed here. "
+                "If it happens again, tell whoever runs this back office."
+            ),
+        )
+
 
 class TooMany(PageRefused):
     """They come too often, and may come again in so many seconds."""

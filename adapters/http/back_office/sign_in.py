@@ -5,11 +5,12 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+import structlog
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from adapters.http.back_office.admission import Doorkeeper, NotAdmitted
-from adapters.http.back_office.code_flow import Attempt, CodeFlow, FlowBroken, FlowForeign, FlowRefused
+from adapters.http.back_office.code_flow import Attempt, CodeFlow, FlowBroken, FlowForeign, FlowRefused, FlowUnfit
 from adapters.http.back_office.cookies import SignedCookie
 from adapters.http.back_office.forms import leaving_form
 from adapters.http.back_office.own_pages import HOME, page_to_return_to
@@ -18,6 +19,8 @@ from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Sessions
 from adapters.http.back_office.session_store import Arrival
 from adapters.http.back_office.settings import PREFIX
+
+log = structlog.get_logger(__name__)
 
 ATTEMPT_LIFETIME = timedelta(minutes=10)
 
@@ -53,9 +56,20 @@ class SignIn:
         return await self._leave(Attempt.new(_returning(request)))
 
     async def renew(self, request: Request) -> Response:
-        """Off to the issuer with nothing to do for the person: is this still them, and which roles have they now?"""
+        """Off to the issuer with nothing to do for the person: is this still them, and which roles have they now?
+
+        By way of a page that goes on by itself. A redirect would do, but for a search or a choice of language: browsers
+        hold every redirect that follows a form to the form's policy, and that leads to nobody but us.
+        """
         session = self._sessions.find(request)
-        return await self._leave(Attempt.new(_returning(request), session.session_id if session else ""))
+        if session is None:
+            return _to_sign_in(_returning(request))
+        attempt = Attempt.new(_returning(request), session.session_id)
+        address = await self._flow.address(attempt)
+        response = self._pages.answer(request, "renewal.html", session, address=address)
+        response.headers["Refresh"] = f"0; url={address}"
+        self._attempts.write(response, attempt.kept())
+        return response
 
     async def callback(self, request: Request) -> Response:
         """Back from the issuer: a session, if this browser began the sign-in and the person may come in."""
@@ -67,12 +81,23 @@ class SignIn:
         except FlowForeign as error:
             await self._doorkeeper.tell_of_claims(error.claims, error.code)
             raise PageRefused.sign_in_failed() from error
-        except FlowBroken as error:
-            if self._sessions.find(request):
-                # Two pages at once had to ask the issuer; the other one's answer counts.
-                return RedirectResponse(HOME, 303)
-            raise PageRefused.sign_in_failed() from error
+        except FlowUnfit as error:
+            log.warning("sign_in_unfit", reason=str(error))
+            return self._anothers_answer(request, PageRefused.sign_in_unfit(), due=False)
+        except FlowBroken:
+            return self._anothers_answer(request, PageRefused.sign_in_failed(), due=True)
         return await self._let_in(request, attempt, claims)
+
+    def _anothers_answer(self, request: Request, refusal: PageRefused, *, due: bool) -> Response:
+        """Where two pages at once had to ask the issuer, the other one's answer counts; otherwise raises `refusal`.
+
+        `due`: also for a session whose own answer is still on its way. An answer that was unfit would be so again, and
+        the browser would be led in a circle.
+        """
+        session = self._sessions.find(request)
+        if session is None or (session.renewal_due and not due):
+            raise refusal
+        return RedirectResponse(HOME, 303)
 
     async def sign_out(self, request: Request) -> Response:
         """End the session, or with `everywhere` all of this person's."""
@@ -109,7 +134,7 @@ class SignIn:
     async def _refused(self, request: Request, attempt: Attempt) -> Response:
         if not attempt.renewing:
             raise PageRefused.sign_in_failed()
-        response = RedirectResponse(f"{PREFIX}/sign-in?{urlencode({'next': attempt.returning})}", 303)
+        response = _to_sign_in(attempt.returning)
         await self._sessions.end(request, response)
         self._attempts.clear(response)
         return response
@@ -119,6 +144,10 @@ class SignIn:
         if kept is None:
             raise FlowBroken
         return Attempt(kept["state"], kept["nonce"], kept["verifier"], kept["returning"], kept.get("renewing", ""))
+
+
+def _to_sign_in(returning: str) -> Response:
+    return RedirectResponse(f"{PREFIX}/sign-in?{urlencode({'next': returning})}", 303)
 
 
 def _tag(claims: dict[str, Any], name: str) -> str:
