@@ -7,9 +7,6 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-AT_ONCE = "0; url="
-"""How a page begins its `Refresh` that a browser leaves again by itself as soon as it is there."""
-
 
 @dataclass
 class Form:
@@ -67,10 +64,7 @@ class Visitor:
 
     async def page(self, path: str) -> httpx2.Response:
         """A page of the back office, such as `/operations`."""
-        shown = await self._client.get(f"{self._origin}/back-office{path}")
-        while (on := shown.headers.get("refresh", "")).startswith(AT_ONCE):
-            shown = await self._client.get(on.removeprefix(AT_ONCE))
-        return shown
+        return await self._client.get(f"{self._origin}/back-office{path}")
 
     async def resolve(
         self, operation_id: str, finding: str, evidence: str = "", reference: str = ""

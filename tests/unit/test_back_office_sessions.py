@@ -12,7 +12,7 @@ import pytest
 from adapters.http.back_office.own_pages import HOME, own_page, page_to_return_to
 from adapters.http.back_office.session_store import BELIEVED_FOR, RENEWED_AFTER
 from tests.fakes.sessions import MemorySessions
-from tests.support.visitor import AT_ONCE
+from tests.support.led import AT_ONCE
 from tests.unit.back_office_house import DECISION, HERE, INBOX, ISSUER, OWN_PAGE, PAGE, Browser, House, application
 from worker.dev import issuer as development
 from worker.dev.people import PEOPLE, Person

@@ -16,7 +16,7 @@ from adapters.http.back_office.code_flow import CodeFlow
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
-from tests.support.visitor import AT_ONCE
+from tests.support.led import AT_ONCE
 from tests.unit.back_office_house import HERE, INBOX, ISSUER, PAGE, SECRET, Browser, House, application
 from worker.dev import issuer as development
 from worker.dev.people import Person
