@@ -56,8 +56,9 @@ class Spendings(Protocol):
         """Reserve the operation's amount once, and tell what else is reserved or spent within a day.
 
         Reserving and counting are one transaction that nobody of the same tenant and currency can be in at once, so
-        of two acts that fit alone and not together the second sees the first. `repeated` tells whether the same act
-        has succeeded within `repeat_seconds`, `reads` what the conversation was told before.
+        of two acts that fit alone and not together the second sees the first. What is open counts, however long ago
+        it was reserved. `repeated` tells whether the same act has succeeded within `repeat_seconds`, `given_up` whether
+        it was given up within a day, `reads` what the conversation was told before.
         """
 
 
@@ -127,7 +128,8 @@ class Claims(Protocol):
         """Record that the uncertain send has not happened and will not, one generation up; sending is allowed again.
 
         Raises:
-            StaleGeneration: the claim has been taken, or its lease is live.
+            StaleGeneration: the claim has been taken, its lease is live, or an operator has said of this very send that
+                it happened or is given up.
         """
 
     async def conclude_by_evidence(

@@ -92,20 +92,27 @@ class Reconcile:
         except Exception as error:
             # A look that fails proves nothing, be it that the tool itself is gone; in time a person is asked.
             log.warning("look_failed", operation_id=operation.operation_id, failure=type(error).__name__)
-            return await self._ask_the_operator(operation, evidence, self._give_up_seconds(operation), LOOKUP_FAILED)
+            return await self._ask_the_operator(operation, evidence, self._recovery(operation), LOOKUP_FAILED)
         conclusion = conclude(found, contract.idempotency, contract.recovery, evidence.sent)
         if found is not None and conclusion in (Conclusion.APPLIED, Conclusion.REJECTED):
             return await self._on_record(operation, evidence, found)
         if conclusion is Conclusion.SEND_AGAIN and not evidence.lease_is_live:
+            word = await self._word_on(operation, evidence)
+            if word is not None:
+                # It may be there under a name that only a person finds, so nothing is sent against their word.
+                return await self._resolve(operation, evidence, word)
             return await self._send_again(operation, evidence, contract.limits.sends)
         why = why_unknown(found, contract.idempotency, contract.recovery)
-        return await self._ask_the_operator(operation, evidence, contract.recovery.give_up_seconds, why, found)
+        return await self._ask_the_operator(operation, evidence, contract.recovery, why, found)
 
-    def _give_up_seconds(self, operation: Operation) -> float:
+    def _recovery(self, operation: Operation) -> Recovery:
         try:
-            return self._tools.writer(operation.tool).contract.recovery.give_up_seconds
+            return self._tools.writer(operation.tool).contract.recovery
         except CallRefused:
-            return Recovery().give_up_seconds
+            return Recovery()
+
+    async def _word_on(self, operation: Operation, evidence: Evidence) -> Resolution | None:
+        return await self._resolutions.given(operation.operation_id, evidence.generation, _item(evidence))
 
     async def _on_record(
         self, operation: Operation, evidence: Evidence, effect: Effect, *, found: bool = True
@@ -124,14 +131,19 @@ class Reconcile:
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _ask_the_operator(
-        self, operation: Operation, evidence: Evidence, give_up_seconds: float, why: str, found: Effect | None = None
+        self, operation: Operation, evidence: Evidence, recovery: Recovery, why: str, found: Effect | None = None
     ) -> Report:
         """Act on the word that an operator has given; without one look again later, and in time ask for one."""
-        word = await self._resolutions.given(operation.operation_id, evidence.generation, _item(evidence))
+        word = await self._word_on(operation, evidence)
         if word is None or _is_outranked(word, found):
-            return await self._look_later(operation, evidence, give_up_seconds, why)
-        if word.finding is Finding.DID_NOT_HAPPEN and why == LOOKUP_FAILED and not self._nobody_can_look(operation):
-            return Report(Step.RECONCILE, why, WORD_LOOK_SECONDS, evidence.generation)
+            return await self._look_later(operation, evidence, recovery.give_up_seconds, why)
+        if word.finding is Finding.DID_NOT_HAPPEN:
+            too_early = recovery.settle_seconds - (evidence.sent.since_last_send or 0.0)
+            if too_early > 0:
+                # It may still arrive, whatever was seen before it has.
+                return Report(Step.RECONCILE, why, min(WORD_LOOK_SECONDS, max(1.0, too_early)), evidence.generation)
+            if why == LOOKUP_FAILED and not self._nobody_can_look(operation):
+                return Report(Step.RECONCILE, why, WORD_LOOK_SECONDS, evidence.generation)
         return await self._resolve(operation, evidence, word)
 
     def _nobody_can_look(self, operation: Operation) -> bool:
@@ -155,7 +167,8 @@ class Reconcile:
         return Report(Step.SETTLE, generation=evidence.generation + 1)
 
     async def _look_later(self, operation: Operation, evidence: Evidence, give_up_seconds: float, why: str) -> Report:
-        since = evidence.sent.since_first_send or 0.0
+        # Of earlier sends it is known that they did not happen: they are not what is looked for.
+        since = evidence.sent.since_last_send or 0.0
         if since < give_up_seconds:
             pause = max(1.0, min(since, 60.0))
             return Report(Step.RECONCILE, "reconciliation_pending", pause, evidence.generation)

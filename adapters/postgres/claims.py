@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from adapters.postgres import rows
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
-from adapters.postgres.standing import EXECUTOR, locked, step
-from adapters.postgres.tables import approvals, cancellations, claims
+from adapters.postgres.standing import EXECUTOR, hold_words, locked, step
+from adapters.postgres.tables import approvals, cancellations, claims, resolutions
 from adapters.postgres.tables import operations as operations_table
 from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState
 from workflows.domain.claim import Claim, Evidence
@@ -34,6 +34,7 @@ from workflows.domain.errors import (
 from workflows.domain.intent import idempotency_key
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.reconciliation import Uncertainty
+from workflows.domain.resolution import Finding
 
 
 class PostgresClaims:
@@ -113,8 +114,10 @@ class PostgresClaims:
         """Record that the uncertain send has not happened; see the port."""
         async with self._database.transaction() as connection:
             await locked(connection, operation_id)
+            await hold_words(connection, operation_id)
             values = {"uncertain": False, "generation": seen_generation + 1, "owner": "evidence"}
-            lapsed = _same(operation_id, item, seen_generation) & (claims.c.lease_until <= NOW)
+            against = _said_otherwise(operation_id, item, seen_generation)
+            lapsed = _same(operation_id, item, seen_generation) & (claims.c.lease_until <= NOW) & ~against
             await _change(connection, lapsed, values)
 
     async def conclude_by_evidence(
@@ -322,6 +325,20 @@ def _from_now(seconds: float) -> ColumnElement[Any]:
 
 def _same(operation_id: str, item: str, generation: int) -> ColumnElement[bool]:
     return and_(claims.c.operation_id == operation_id, claims.c.item == item, claims.c.generation == generation)
+
+
+def _said_otherwise(operation_id: str, item: str, generation: int) -> ColumnElement[bool]:
+    """Whether an operator has said of this very send that it happened, or that nothing more is to be sent."""
+    return (
+        select(resolutions.c.resolution_id)
+        .where(
+            resolutions.c.operation_id == operation_id,
+            resolutions.c.item == item,
+            resolutions.c.generation == generation,
+            resolutions.c.finding != Finding.DID_NOT_HAPPEN.value,
+        )
+        .exists()
+    )
 
 
 def _held_by(claim: Claim) -> ColumnElement[bool]:

@@ -10,6 +10,7 @@ from adapters.postgres import audit_notes, rows
 from adapters.postgres.audit_words import of_name, of_resolution
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
+from adapters.postgres.standing import hold_words
 from adapters.postgres.tables import claims, operations, resolutions
 from workflows.domain.errors import ResolutionRefused
 from workflows.domain.lifecycle import State
@@ -47,6 +48,7 @@ class PostgresResolutions:
 
 
 async def _resolved(connection: AsyncConnection, operator: Principal, operation_id: str, word: Resolution) -> Wake:
+    await hold_words(connection, operation_id)
     row = await _asked_about(connection, operation_id, word.item, operator)
     require_grounds(word)
     wake = Wake(operation_id, row.intent_hash, row.tool, row.tenant)
@@ -92,13 +94,26 @@ def _require_open(row: Any, word: Resolution) -> None:
 
 
 async def _require_own_reference(connection: AsyncConnection, row: Any, operation_id: str, word: Resolution) -> None:
-    """One receipt proves one effect: a reference that another operation has is most likely mistyped."""
-    same = (
-        (operations.c.tenant == row.tenant) & (operations.c.tool == row.tool) & (claims.c.reference == word.reference)
+    """One receipt proves one effect: a reference that another operation has is most likely mistyped.
+
+    So is one under which another operation is about to end, on a word that no worker has acted upon yet.
+    """
+    if not word.reference:
+        return
+    # Two words with one reference at once would each find that nobody has it.
+    await rows.hold(connection, f"{row.tenant}/{row.tool}/{word.reference}")
+    others = (
+        (operations.c.tenant == row.tenant) & (operations.c.tool == row.tool) & (claims.c.operation_id != operation_id)
     )
-    others = same & (claims.c.operation_id != operation_id)
-    taken = select(claims.c.operation_id).join_from(claims, operations).where(others).limit(1)
-    if word.reference and (await connection.execute(taken)).one_or_none() is not None:
+    said = select(resolutions.c.resolution_id).where(
+        resolutions.c.operation_id == claims.c.operation_id,
+        resolutions.c.item == claims.c.item,
+        resolutions.c.generation == claims.c.generation,
+        resolutions.c.reference == word.reference,
+    )
+    theirs = (claims.c.reference == word.reference) | (claims.c.uncertain & said.exists())
+    taken = select(claims.c.operation_id).join_from(claims, operations).where(others, theirs).limit(1)
+    if (await connection.execute(taken)).one_or_none() is not None:
         raise ResolutionRefused("resolution_reference_taken")
 
 

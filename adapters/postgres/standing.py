@@ -50,6 +50,11 @@ async def step(
     await rows.tell(connection, tenant, operation_id, EXECUTOR, following.value, **({"why": why} if why else {}))
 
 
+async def hold_words(connection: AsyncConnection, operation_id: str) -> None:
+    """Let no operator's word on it come between what the caller reads and what they write."""
+    await rows.hold(connection, f"words on {operation_id}")
+
+
 async def locked(connection: AsyncConnection, operation_id: str) -> Any:
     """Return the operation's row, locked until the caller's transaction ends."""
     return await row_of(connection, operation_id, lock=True)

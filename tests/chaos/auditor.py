@@ -65,7 +65,7 @@ FROM calls JOIN operations USING (operation_id) WHERE request_id = :request_id A
 REFUNDS = "SELECT refund_id FROM payments.refunds WHERE client_reference = :operation_id"
 
 AGE = """
-UPDATE claims SET first_sent_at = first_sent_at - interval '1 hour'
+UPDATE claims SET first_sent_at = first_sent_at - interval '1 hour', last_sent_at = last_sent_at - interval '1 hour'
 WHERE operation_id = :operation_id AND uncertain RETURNING operation_id
 """
 

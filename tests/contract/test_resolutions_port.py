@@ -64,6 +64,28 @@ async def test_what_a_word_says_is_not_recorded_on_a_later_state_of_the_claim(be
         await bench.claims.conclude_by_evidence(claim.operation_id, 1, Effect.applied("rf-204", {}), found=False)
 
 
+@pytest.mark.parametrize("word", [HAPPENED, replace(ABSENT, finding=Finding.ABANDONED)], ids=["happened", "given up"])
+async def test_what_somebody_says_has_happened_or_is_given_up_is_not_freed_to_be_sent_again(
+    bench: Bench, word: Resolution
+) -> None:
+    claim = await in_review(bench)
+    await bench.resolve(claim.operation_id, replace(word, reference=fresh("rf") if word.reference else ""))
+    with pytest.raises(StaleGeneration):
+        await bench.claims.prove_absent(claim.operation_id, 1)
+
+
+async def test_a_word_and_a_look_that_finds_nothing_do_not_pass_each_other(postgres_bench: PostgresBench) -> None:
+    """Either the word is told that it has moved on, or nothing is sent against it."""
+    for _ in range(10):
+        claim = await in_review(postgres_bench)
+        looked, said = await asyncio.gather(
+            postgres_bench.claims.prove_absent(claim.operation_id, 1),
+            postgres_bench.resolve(claim.operation_id, replace(ABSENT, finding=Finding.ABANDONED)),
+            return_exceptions=True,
+        )
+        assert isinstance(looked, StaleGeneration) is not isinstance(said, ResolutionRefused)
+
+
 # -- who may give it, and when
 
 
@@ -131,8 +153,8 @@ async def test_once_it_is_certain_no_word_counts(postgres_bench: PostgresBench, 
 
 
 async def test_the_same_word_again_is_the_same_word(postgres_bench: PostgresBench, words: PostgresResolutions) -> None:
-    claim = await in_review(postgres_bench)
-    first, again = [await words.resolve(OPERATOR, claim.operation_id, HAPPENED) for _ in range(2)]
+    claim, word = await in_review(postgres_bench), replace(HAPPENED, reference=fresh("rf"))
+    first, again = [await words.resolve(OPERATOR, claim.operation_id, word) for _ in range(2)]
     assert first == again
     assert (await postgres_bench.found(claim.operation_id)).state is State.MANUAL_REVIEW
 
@@ -143,7 +165,7 @@ async def test_of_two_operators_at_once_one_counts_and_the_other_is_told(
     claim = await in_review(postgres_bench)
     other = replace(OPERATOR, subject="operator-2")
     told = await asyncio.gather(
-        words.resolve(OPERATOR, claim.operation_id, HAPPENED),
+        words.resolve(OPERATOR, claim.operation_id, replace(HAPPENED, reference=fresh("rf"))),
         words.resolve(other, claim.operation_id, ABSENT),
         return_exceptions=True,
     )
@@ -159,3 +181,37 @@ async def test_one_receipt_does_not_prove_two_effects(
     first, second = await in_review(postgres_bench), await in_review(postgres_bench)
     await postgres_bench.claims.conclude_by_evidence(first.operation_id, 1, Effect.applied(receipt, {}))
     assert await code_of(words, second, replace(HAPPENED, reference=receipt)) == "resolution_reference_taken"
+
+
+async def test_one_receipt_does_not_prove_two_effects_while_no_worker_has_acted_on_the_first_word(
+    postgres_bench: PostgresBench, words: PostgresResolutions
+) -> None:
+    word = replace(HAPPENED, reference=fresh("rf"))
+    first, second = await in_review(postgres_bench), await in_review(postgres_bench)
+    await words.resolve(OPERATOR, first.operation_id, word)
+    assert await code_of(words, second, word) == "resolution_reference_taken"
+    # The same word again is no other one.
+    await words.resolve(OPERATOR, first.operation_id, word)
+
+
+async def test_one_receipt_does_not_prove_two_effects_when_both_words_are_given_at_once(
+    postgres_bench: PostgresBench, words: PostgresResolutions
+) -> None:
+    word = replace(HAPPENED, reference=fresh("rf"))
+    claims = [await in_review(postgres_bench) for _ in range(4)]
+    told = await asyncio.gather(
+        *(words.resolve(OPERATOR, claim.operation_id, word) for claim in claims), return_exceptions=True
+    )
+    assert sum(isinstance(each, Wake) for each in told) == 1
+    assert {each.code for each in told if isinstance(each, ResolutionRefused)} == {"resolution_reference_taken"}
+
+
+async def test_a_receipt_that_a_void_word_has_named_is_free(
+    postgres_bench: PostgresBench, words: PostgresResolutions
+) -> None:
+    """The downstream has spoken against it, and the claim has moved on."""
+    word = replace(HAPPENED, reference=fresh("rf"))
+    first, second = await in_review(postgres_bench), await in_review(postgres_bench)
+    await words.resolve(OPERATOR, first.operation_id, word)
+    await postgres_bench.claims.conclude_by_evidence(first.operation_id, 1, Effect.applied(fresh("rf"), {}))
+    assert isinstance(await words.resolve(OPERATOR, second.operation_id, word), Wake)

@@ -19,6 +19,7 @@ from workflows.domain.errors import (
 from workflows.domain.intent import idempotency_key
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.reconciliation import Uncertainty
+from workflows.domain.resolution import Finding
 
 
 class MemoryClaims:
@@ -91,6 +92,9 @@ class MemoryClaims:
         if held is None or held.generation != seen_generation or held.effect is not None:
             raise StaleGeneration
         if held.lease_until > self._world.now:
+            raise StaleGeneration
+        word = self._world.resolutions.get((operation_id, item, seen_generation))
+        if word is not None and word.finding is not Finding.DID_NOT_HAPPEN:
             raise StaleGeneration
         held.owner, held.generation, held.uncertain = "evidence", seen_generation + 1, False
 

@@ -179,7 +179,8 @@ async def until_found(refund: Refund, query: str) -> None:
 async def give_up_looking(refund: Refund) -> None:
     """As if the send had been long ago; only the clock is helped along."""
     mine = claims.c.operation_id == refund.operation_id
-    long_ago = update(claims).where(mine).values(first_sent_at=claims.c.first_sent_at - timedelta(hours=1))
+    earlier = {name: claims.c[name] - timedelta(hours=1) for name in ("first_sent_at", "last_sent_at")}
+    long_ago = update(claims).where(mine).values(earlier)
     async with refund.onceward.owner.transaction() as connection:
         await connection.execute(long_ago)
     await Console(refund).handle.signal(contracts.NUDGE)

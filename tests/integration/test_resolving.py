@@ -72,7 +72,8 @@ async def in_review(onceward: Onceward, fault: str) -> Review:
     await refund.approve()
     await onceward.until(refund.operation_id, "unconfirmed")
     mine = claims.c.operation_id == refund.operation_id
-    long_ago = update(claims).where(mine).values(first_sent_at=claims.c.first_sent_at - timedelta(hours=1))
+    earlier = {name: claims.c[name] - timedelta(hours=1) for name in ("first_sent_at", "last_sent_at")}
+    long_ago = update(claims).where(mine).values(earlier)
     async with onceward.owner.transaction() as connection:
         await connection.execute(long_ago)
     await onceward.temporal.get_workflow_handle(refund.operation_id).signal(contracts.NUDGE)

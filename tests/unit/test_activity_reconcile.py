@@ -264,7 +264,7 @@ async def test_a_word_that_is_overtaken_says_nothing_of_the_later_send() -> None
     """While it is read, another worker proves the send absent, and a new one is on its way."""
     stage = Stage()
     operation = await in_review(stage)
-    await stage.resolve(operation.operation_id, HAPPENED)
+    await stage.resolve(operation.operation_id, ABSENT)
 
     class Overtaken(MemoryResolutions):
         async def given(self, operation_id: str, generation: int, item: str = "") -> Resolution | None:
@@ -301,6 +301,86 @@ async def test_that_it_did_not_happen_counts_only_once_a_look_has_found_nothing(
     assert (await stage.evidence(operation)).uncertain
     stage.till.finds = None
     assert await stage.reconcile(operation) == Report(Step.SEND_AGAIN, "proven_absent", generation=2)
+
+
+async def asked_while_nobody_could_look(stage: Stage) -> Operation:
+    """A refund under a key that the downstream still knows; as soon as it can be looked for, a repeat is harmless."""
+    operation = await sent(stage, Effect.unknown())
+    stage.till.finds = ConnectionError("reset")
+    stage.world.advance(GIVEN_UP)
+    assert (await stage.reconcile(operation)).needs_person
+    stage.till.finds = None
+    return operation
+
+
+@pytest.mark.parametrize(
+    ("word", "ending"),
+    [(HAPPENED, ("succeeded", None)), (ABANDONED, ("failed_terminal", "outcome_abandoned"))],
+    ids=["it happened", "given up"],
+)
+async def test_nothing_is_sent_against_a_word_because_a_look_finds_nothing_under_our_key(
+    word: Resolution, ending: tuple[str, str | None]
+) -> None:
+    """What happened on the telephone has another key, and the page has promised that nothing more is sent."""
+    stage = Stage()
+    operation = await asked_while_nobody_could_look(stage)
+    await stage.resolve(operation.operation_id, word)
+
+    assert await stage.reconcile(operation) == Report(Step.SETTLE, generation=2)
+    assert await ending_of(stage, operation) == ending
+    assert stage.till.sent == []
+
+
+async def test_a_word_that_comes_while_a_look_finds_nothing_is_not_passed_over() -> None:
+    stage = Stage()
+    operation = await asked_while_nobody_could_look(stage)
+
+    class Late(MemoryResolutions):
+        async def given(self, operation_id: str, generation: int, item: str = "") -> Resolution | None:
+            word = await super().given(operation_id, generation, item)
+            await stage.resolve(operation_id, ABANDONED)
+            return word
+
+    stage.resolutions = Late(stage.world)
+    assert (await stage.reconcile(operation)).step is Step.RECONCILE
+    assert (await stage.evidence(operation)).uncertain
+    assert await stage.reconcile(operation) == Report(Step.SETTLE, generation=2)
+
+
+async def test_that_it_did_not_happen_counts_for_one_more_send_also_where_a_repeat_is_harmless() -> None:
+    stage = Stage()
+    stage.till.contract = replace(stage.till.contract, limits=Limits(sends=1))
+    operation = await asked_while_nobody_could_look(stage)
+    await stage.resolve(operation.operation_id, ABSENT)
+
+    assert await stage.reconcile(operation) == Report(Step.SEND_AGAIN, "proven_absent", generation=2)
+
+
+@pytest.mark.parametrize("idempotency", [Idempotency.LOOKUP_ONLY, Idempotency.NONE])
+async def test_that_it_did_not_happen_waits_until_the_last_send_can_no_longer_arrive(idempotency: Idempotency) -> None:
+    """An item that was sent a moment ago is in doubt beside one that operators are asked about."""
+    stage = Stage()
+    operation = await in_review(stage)
+    stage.till.contract = replace(stage.till.contract, idempotency=idempotency, recovery=Recovery(settle_seconds=30.0))
+    stage.world.claims[operation.operation_id].last_sent_at = stage.world.now - 10.0
+    await stage.resolve(operation.operation_id, ABSENT)
+
+    assert await stage.reconcile(operation) == Report(Step.RECONCILE, "absence_not_proven", 20.0, 1)
+    assert (await stage.evidence(operation)).uncertain
+    stage.world.advance(20.0)
+    assert (await stage.reconcile(operation)).step is Step.SEND_AGAIN
+
+
+async def test_how_long_it_is_looked_for_is_counted_from_the_last_send() -> None:
+    """The ones before it were refused or proven absent: what is looked for is a moment old, whatever came before."""
+    stage = Stage()
+    operation = await sent(stage, Effect.unknown())
+    stage.till.finds = ConnectionError("reset")
+    stage.world.advance(GIVEN_UP)
+    stage.world.claims[operation.operation_id].last_sent_at = stage.world.now - 5.0
+
+    assert await stage.reconcile(operation) == Report(Step.RECONCILE, "reconciliation_pending", 5.0, 1)
+    assert (await stage.found(operation.operation_id)).state is State.UNCONFIRMED
 
 
 async def test_that_it_did_not_happen_counts_at_once_where_nobody_could_ever_look() -> None:
