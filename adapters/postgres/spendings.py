@@ -1,9 +1,10 @@
 """What leaves within a day, counted before it leaves."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, func, select, union_all, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -11,6 +12,7 @@ from adapters.postgres import rows
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import calls, claims, operations, spendings
+from workflows.domain.effect import ABANDONED
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
@@ -32,13 +34,16 @@ class PostgresSpendings:
     async def reserve(self, operation: Operation, money: Money | None, repeat_seconds: float) -> Circumstances:
         """Reserve once and tell what else counts; see the port."""
         async with self._database.transaction() as connection:
-            repeated = await _repeated(connection, operation, repeat_seconds)
-            reads = await _reads_before(connection, operation)
+            beside = Circumstances(
+                repeated=await _repeated(connection, operation, repeat_seconds),
+                given_up=await _given_up(connection, operation),
+                reads=await _reads_before(connection, operation),
+            )
             if money is None:
-                return Circumstances(repeated=repeated, reads=reads)
+                return beside
             await _alone(connection, operation.principal.tenant, money.currency)
             await _reserve(connection, operation, money)
-            return Circumstances(await _totals(connection, operation, money.currency), repeated, reads)
+            return replace(beside, totals=await _totals(connection, operation, money.currency))
 
 
 async def release(connection: AsyncConnection, operation_id: str) -> None:
@@ -74,11 +79,19 @@ async def _totals(connection: AsyncConnection, operation: Operation, currency: s
         & (spendings.c.currency == currency)
         & (spendings.c.operation_id != operation.operation_id)
         & spendings.c.released_at.is_(None)
-        & (spendings.c.reserved_at > NOW - A_DAY)
+        & spendings.c.operation_id.in_(_of_a_day(principal.tenant))
     )
     mine = others & (spendings.c.subject == principal.subject)
     row = (await connection.execute(select(_sum_of(mine), _sum_of(others)))).one()
     return Totals(by_subject=int(row[0]), by_tenant=int(row[1]))
+
+
+def _of_a_day(tenant: str) -> Any:
+    """What is open or has ended within the day: what waited for people for longer leaves now, not when it was asked."""
+    of_tenant = select(operations.c.operation_id).where(operations.c.tenant == tenant)
+    return union_all(
+        of_tenant.where(operations.c.ended_at.is_(None)), of_tenant.where(operations.c.ended_at > NOW - A_DAY)
+    )
 
 
 def _sum_of(which: ColumnElement[bool]) -> Any:
@@ -86,12 +99,25 @@ def _sum_of(which: ColumnElement[bool]) -> Any:
 
 
 async def _repeated(connection: AsyncConnection, operation: Operation, seconds: float) -> bool:
+    succeeded = operations.c.state == State.SUCCEEDED.value
+    return await _has_ended(connection, operation, succeeded, timedelta(seconds=seconds))
+
+
+async def _given_up(connection: AsyncConnection, operation: Operation) -> bool:
+    """Whether it may have happened and nobody could find out; that stays so for longer than a repetition is likely."""
+    return await _has_ended(connection, operation, operations.c.code == ABANDONED, A_DAY)
+
+
+async def _has_ended(
+    connection: AsyncConnection, operation: Operation, so: ColumnElement[bool], within: timedelta
+) -> bool:
+    """Whether the same act, by another operation, has lately ended so."""
     this = operations.alias("this")
     same = (
         (operations.c.act_hash == this.c.act_hash)
         & (operations.c.operation_id != operation.operation_id)
-        & (operations.c.state == State.SUCCEEDED.value)
-        & (operations.c.ended_at > NOW - timedelta(seconds=seconds))
+        & so
+        & (operations.c.ended_at > NOW - within)
     )
     statement = select(this.c.operation_id).join(operations, same).where(this.c.operation_id == operation.operation_id)
     return (await connection.execute(statement.limit(1))).one_or_none() is not None

@@ -7,6 +7,7 @@ import pytest
 from tests.support.acts import proposed, proposed_read
 from tests.support.benches import Bench
 from tests.support.proposals import fresh, lookup, refund, turn_of
+from workflows.domain.effect import ABANDONED
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation, Settlement
@@ -76,8 +77,23 @@ async def test_what_left_more_than_a_day_ago_no_longer_counts(bench: Bench) -> N
     tenant = fresh("tenant")
     first = await proposed(bench, caller=caller(tenant))
     await reserve(bench, first, won(700))
+    await ended(bench, first, State.SUCCEEDED)
     await bench.pass_time(first.operation_id, A_DAY + 1)
     assert (await reserve(bench, await proposed(bench, caller=caller(tenant)), won(1))).totals == Totals(0, 0)
+
+
+@pytest.mark.parametrize("state", [None, State.SUCCEEDED], ids=["still open", "just done"])
+async def test_what_waited_for_longer_than_a_day_counts_on_the_day_on_which_it_leaves(
+    bench: Bench, state: State | None
+) -> None:
+    tenant = fresh("tenant")
+    first = await proposed(bench, caller=caller(tenant))
+    await reserve(bench, first, won(700))
+    await bench.pass_time(first.operation_id, A_DAY + 1)
+    if state is not None:
+        await ended(bench, first, state)
+    second = await proposed(bench, caller=caller(tenant))
+    assert (await reserve(bench, second, won(1))).totals == Totals(700, 700)
 
 
 async def test_of_twenty_at_once_each_sees_those_before_it(bench: Bench) -> None:
@@ -128,6 +144,17 @@ async def test_the_same_act_soon_after_its_success_is_noticed(
     second = await proposed(bench, order_id=order_id)
     assert second.operation_id != first.operation_id
     assert (await reserve(bench, second, None)).repeated is repeated
+
+
+@pytest.mark.parametrize(("age", "noticed"), [(0.0, True), (REPEAT_SECONDS + 1, True), (A_DAY + 1, False)])
+async def test_the_same_act_is_noticed_for_a_day_after_nobody_could_find_out_whether_it_happened(
+    bench: Bench, age: float, noticed: bool
+) -> None:
+    first = await proposed(bench, order_id=(order_id := fresh("O")))
+    await bench.operations.settle(first.operation_id, Settlement.failed_with(ABANDONED))
+    await bench.pass_time(first.operation_id, age)
+    circumstances = await reserve(bench, await proposed(bench, order_id=order_id), None)
+    assert (circumstances.repeated, circumstances.given_up) == (False, noticed)
 
 
 # -- what the conversation was told before

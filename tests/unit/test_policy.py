@@ -85,6 +85,13 @@ def test_the_same_act_soon_after_its_success_needs_a_persons_word() -> None:
     assert why_approval_is_needed(low, Impact(ORDER, "Rename"), POLICY, Circumstances(repeated=True)) is not None
 
 
+def test_the_same_act_after_one_that_was_given_up_needs_a_persons_word_who_is_told_why() -> None:
+    given_up = Circumstances(given_up=True)
+    assert "may have happened" in (why_approval_is_needed(CONTRACT, refund_of(1), POLICY, given_up) or "")
+    low = replace(CONTRACT, risk=Risk.LOW, approval=None)
+    assert why_approval_is_needed(low, Impact(ORDER, "Rename"), POLICY, given_up) is not None
+
+
 def test_more_objects_than_the_policy_lets_pass_are_asked_about() -> None:
     low = replace(CONTRACT, risk=Risk.LOW)
     assert why_approval_is_needed(low, Impact(ORDER, "Delete", count=2), POLICY, NOTHING_ELSE) is not None

@@ -203,7 +203,9 @@ ERRORS: dict[str, ErrorEntry] = {
     "outcome_abandoned": ErrorEntry(
         _U, _A.ASK_USER, "Nobody could find out whether it happened, and it may have. Do not issue it again."
     ),
-    "repeated_act": ErrorEntry(_R, _A.ASK_USER, "The same act has just succeeded, and nobody may approve it again."),
+    "repeated_act": ErrorEntry(
+        _R, _A.ASK_USER, "The same act has just succeeded, or may have, and nobody may approve it again."
+    ),
     # ── open: not the end ──
     "approval_required": ErrorEntry(
         _N, _A.WAIT_AND_QUERY, "A person must approve first. Do not issue it again.", retryable=True

@@ -43,12 +43,13 @@ class Totals:
 class Circumstances:
     """What the act comes on top of.
 
-    `repeated`: the same act has just succeeded. `reads`: tools whose results the same conversation was given before
-    the act was proposed.
+    `repeated`: the same act has just succeeded. `given_up`: it has ended within a day without anybody finding out
+    whether it happened. `reads`: tools whose results the same conversation was given before the act was proposed.
     """
 
     totals: Totals = field(default_factory=Totals)
     repeated: bool = False
+    given_up: bool = False
     reads: tuple[str, ...] = ()
 
 
@@ -62,12 +63,14 @@ def why_approval_is_needed(
     forbid to pass; it is then refused, as there is nobody to ask.
     """
     influenced = bool(outside) and policy.ask_after_outside_words
-    if contract.approval is None and impact.money is None and not (circumstances.repeated or influenced):
+    again = circumstances.repeated or circumstances.given_up
+    if contract.approval is None and impact.money is None and not (again or influenced):
         return None
     reasons = [
         *_reasons_of_money(impact.money, policy, circumstances.totals),
         *_reasons_of_kind(contract, impact, policy),
         *(["The same act has succeeded a short while ago."] if circumstances.repeated else []),
+        *(["The same act was given up within a day, and may have happened."] if circumstances.given_up else []),
     ]
     if outside and (reasons or influenced):
         reasons.append(f"The conversation had read what others wrote ({', '.join(outside)}).")
