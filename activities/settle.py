@@ -51,7 +51,7 @@ class Settle:
             if code is None and open_items(ids, known):
                 # Without a refusal a batch ends when all of it has been tried.
                 raise EffectUncertain
-            return settlement_of(ids, known, code)
+            return settlement_of(ids, known, code, whole=code is None or self._knows_all_of(operation))
         single = known.get("")
         if single is not None and single.effect is not None:
             # What happened outranks any refusal that came after it.
@@ -68,6 +68,13 @@ class Settle:
             return contract.batch.ids(validated(contract, operation.arguments)) if contract.batch else ()
         except CallRefused:
             return [item for item in known if item]
+
+    def _knows_all_of(self, operation: Operation) -> bool:
+        """Whether the tool is there to say which items a batch has."""
+        try:
+            return bool(validated(self._tools.writer(operation.tool).contract, operation.arguments))
+        except CallRefused:
+            return False
 
     def _by_effect(self, operation: Operation, effect: Effect) -> Settlement:
         if effect.outcome is Outcome.APPLIED:

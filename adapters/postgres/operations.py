@@ -121,7 +121,7 @@ async def _write_ending(
         await release(connection, operation_id)
     if ending.closes or ending.state is not State.SUCCEEDED:
         # Whoever holds a claim can do nothing more with it.
-        await close(connection, operation_id, ending.code)
+        await close(connection, operation_id, ending.undone or ending.code)
     await void_open(connection, operation_id)
     await _keep(connection, tenant, operation_id, ending.verdicts)
     await step(

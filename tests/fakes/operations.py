@@ -51,7 +51,7 @@ class MemoryOperations:
         if kept.operation.state in ENDS:
             return _ending(kept)
         if ending.closes or ending.state is not State.SUCCEEDED:
-            self._close(operation_id, ending.code, closes=ending.closes)
+            self._close(operation_id, ending.undone or ending.code, closes=ending.closes)
         for asked in self._world.questions(operation_id):
             self._world.close(asked, ApprovalState.VOID, NoticeType.VOID)
         kept.step(ending.state)

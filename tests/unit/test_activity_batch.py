@@ -255,6 +255,50 @@ async def test_an_item_that_an_operator_gives_up_is_told_as_unconfirmed() -> Non
     assert (told["succeeded"], told["unconfirmed"]) == (["a", "c"], ["b"])
 
 
+@pytest.mark.parametrize("applied", ["a", None], ids=["partly done", "nothing done"])
+async def test_an_item_that_is_not_sent_any_more_has_the_same_reason_on_record_as_it_is_told(
+    applied: str | None,
+) -> None:
+    """It was claimed and nothing came of it: what people read on the page is its claim."""
+    stage, _, operation = await begun()
+    if applied:
+        await done_so_far(stage, operation, applied)
+    claim = await stage.claims.acquire(operation.operation_id, "worker-1", 12.0, "b")
+    await stage.claims.begin_send(claim, 1.0)
+    await stage.claims.conclude(claim, Effect.rejected("rate_limited", retryable=True))
+    refused = await stage.claims.acquire(operation.operation_id, "worker-1", 12.0, "c")
+    await stage.claims.begin_send(refused, 1.0)
+    await stage.claims.conclude(refused, Effect.rejected("account_closed"))
+
+    await ended(stage, operation, "canceled")
+
+    known = await stage.claims.items(operation.operation_id)
+    assert (known["b"].effect, known["c"].effect) == (Effect.rejected("canceled"), Effect.rejected("account_closed"))
+
+
+async def test_of_a_batch_that_was_given_up_each_item_is_named_with_what_is_known_of_it() -> None:
+    closed = [Effect.rejected("account_closed")]
+    stage, _, operation = await begun(does={"a": closed, "b": [Effect.unknown()], "c": closed})
+    await stage.apply(operation)
+    await stage.claims.abandon(operation.operation_id, 1, "b")
+    assert await ended(stage, operation) == {"state": "failed_terminal", "code": "outcome_abandoned"}
+    details = stage.world.kept(operation.operation_id).details
+    assert [(detail.path, detail.code) for detail in details] == [
+        ("/b", "outcome_abandoned"),
+        ("/a", "account_closed"),
+        ("/c", "account_closed"),
+    ]
+
+
+async def test_a_batch_whose_tool_is_gone_is_not_called_complete_for_the_items_that_nobody_can_name() -> None:
+    stage, clerk, operation = await begun()
+    await done_so_far(stage, operation, "a")
+    clerk.contract = replace(clerk.contract, name="gone")
+
+    told = await ended(stage, operation, "unknown_tool")
+    assert (told["state"], told["outcome"], told["succeeded"]) == ("succeeded", "partial", ["a"])
+
+
 async def test_a_pass_in_which_nothing_could_be_sent_is_followed_by_a_pause() -> None:
     stage, _, operation = await begun()
     for item in IDS:

@@ -1,6 +1,7 @@
 """What became of a batch, item by item."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -48,11 +49,20 @@ def uncertain_items(known: Mapping[str, Evidence]) -> list[str]:
     return [item for item, evidence in known.items() if evidence.effect is None and evidence.uncertain]
 
 
-def settlement_of(ids: Sequence[str], known: Mapping[str, Evidence], code: str | None) -> Settlement:
-    """The end of a batch; what was never sent failed with `code`. Nothing may be uncertain any more."""
+def settlement_of(
+    ids: Sequence[str], known: Mapping[str, Evidence], code: str | None, *, whole: bool = True
+) -> Settlement:
+    """The end of a batch; what was never sent failed with `code`. Nothing may be uncertain any more.
+
+    Unless `whole` the ids are those that were tried, and there were others that nobody can name now.
+    """
+    return replace(_ending(ids, known, code, whole=whole), undone=code)
+
+
+def _ending(ids: Sequence[str], known: Mapping[str, Evidence], code: str | None, *, whole: bool) -> Settlement:
     effects = {item: _effect(known.get(item), code) for item in ids}
     result = BatchResult(
-        outcome="complete" if all(effect.outcome is Outcome.APPLIED for effect in effects.values()) else "partial",
+        outcome="complete" if whole and all(map(_is_applied, effects.values())) else "partial",
         succeeded=[item for item, effect in effects.items() if effect.outcome is Outcome.APPLIED],
         failed=[
             FailedItem(item=item, code=effect.code or "downstream_rejected")
@@ -63,7 +73,11 @@ def settlement_of(ids: Sequence[str], known: Mapping[str, Evidence], code: str |
     )
     if result.succeeded:
         return Settlement(State.SUCCEEDED, data=result.model_dump(mode="json"), closes=True)
-    return Settlement.failed_with(ABANDONED) if result.unconfirmed else _all_failed(result.failed)
+    return _given_up(result) if result.unconfirmed else _all_failed(result.failed)
+
+
+def _is_applied(effect: Effect) -> bool:
+    return effect.outcome is Outcome.APPLIED
 
 
 def _effect(evidence: Evidence | None, code: str | None) -> Effect:
@@ -72,8 +86,17 @@ def _effect(evidence: Evidence | None, code: str | None) -> Effect:
     return Effect.rejected(code or "internal_error")
 
 
+def _given_up(result: BatchResult) -> Settlement:
+    """Nothing is known to have happened, and of some items nobody knows: those are named first."""
+    lost = [FailedItem(item=item, code=ABANDONED) for item in result.unconfirmed]
+    return Settlement.failed_with(ABANDONED, _details([*lost, *result.failed]))
+
+
 def _all_failed(failed: Sequence[FailedItem]) -> Settlement:
     """Nothing has happened at all: the end is a refusal, under the items' own code if they share one."""
     codes = {each.code for each in failed}
-    details = tuple(Detail(f"/{each.item}", each.code, entry_of(each.code).meaning) for each in failed[:MOST_DETAILS])
-    return Settlement.failed_with(codes.pop() if len(codes) == 1 else "batch_failed", details)
+    return Settlement.failed_with(codes.pop() if len(codes) == 1 else "batch_failed", _details(failed))
+
+
+def _details(items: Sequence[FailedItem]) -> tuple[Detail, ...]:
+    return tuple(Detail(f"/{each.item}", each.code, entry_of(each.code).meaning) for each in items[:MOST_DETAILS])

@@ -57,7 +57,8 @@ class Settlement:
     """The terminal result as stored. `data` is in the shape of the tool's result model.
 
     `verdicts` are the gate's, where they were given in the same step as the result, as they are for a read. `closes`:
-    it is a success that leaves parts of the operation undone, which nobody may do any more.
+    it is a success that leaves parts of the operation undone, which nobody may do any more. `undone` is the code of
+    such parts where it is not that of the whole.
     """
 
     state: State
@@ -67,6 +68,7 @@ class Settlement:
     reference: str | None = None
     verdicts: tuple[Verdict, ...] = field(default=(), compare=False)
     closes: bool = field(default=False, compare=False)
+    undone: str | None = field(default=None, compare=False)
 
     @classmethod
     def failed_with(
