@@ -17,6 +17,9 @@ from adapters.http.problems import Problem
 from workflows.domain.errors import ERRORS
 from workflows.domain.principal import Principal
 
+ROLES = frozenset({"viewer", "operator", "auditor"})
+"""Roles that open the back office, beside those of approvers."""
+
 
 class PersonIdentity(SecurityBase):
     """The caller as the `Authorization` header proves it, kept with the request for the route."""
@@ -59,23 +62,28 @@ class PersonIdentity(SecurityBase):
 
 
 def person_of(request: Request) -> Principal:
-    """The person who was let in.
+    """The person who was let in, and who may see what people see on the pages.
 
     Raises:
-        Problem: `permission_denied`, because software calls.
+        Problem: `permission_denied`, because software calls, or somebody whom the back office is not for.
     """
     caller = caller_of(request)
     if caller.agent:
-        entry = ERRORS["permission_denied"]
-        raise Problem(
-            403,
-            "permission_denied",
-            entry.meaning,
-            "Only people look into the back office.",
-            kind=entry.kind.value,
-            next_action=entry.next_action.value,
-        )
+        raise _denied("Only people look into the back office.")
+    if not is_for(caller):
+        raise _denied("This account has none of the roles that the back office is for.")
     return caller
+
+
+def is_for(person: Principal) -> bool:
+    """Whether the back office is for this person: on the pages, and over the API."""
+    return any(role in ROLES or role.startswith("approver:") for role in person.roles)
+
+
+def _denied(detail: str) -> Problem:
+    entry = ERRORS["permission_denied"]
+    kind, next_action = entry.kind.value, entry.next_action.value
+    return Problem(403, "permission_denied", entry.meaning, detail, kind=kind, next_action=next_action)
 
 
 def _who(claims: Mapping[str, Any]) -> Principal:

@@ -186,7 +186,11 @@ async def _count(connection: AsyncConnection, approval: Any, vote: Vote) -> Deci
 
 async def _outcome(connection: AsyncConnection, approval: Any, vote: Vote) -> DecisionOutcome:
     approving = await _approving(connection, approval.approval_id)
-    return DecisionOutcome(vote, ApprovalState(approval.state), approving, approval.quorum)
+    state = ApprovalState(approval.state)
+    if approval.passed and state in (ApprovalState.PENDING, ApprovalState.GRANTED):
+        # Nobody has noticed yet that its time is over; whoever waits for others would wait in vain.
+        state = ApprovalState.EXPIRED
+    return DecisionOutcome(vote, state, approving, approval.quorum)
 
 
 async def _approving(connection: AsyncConnection, approval_id: str) -> int:

@@ -156,6 +156,14 @@ async def test_the_same_word_is_answered_after_the_end_too(office: Office, first
     assert (await decide(office, approval_id, first)).repeated
 
 
+async def test_who_says_it_again_after_the_deadline_is_not_told_that_it_waits_for_others(office: Office) -> None:
+    approval_id = await office.ask(quorum=2)
+    assert (await decide(office, approval_id)).state is ApprovalState.PENDING
+    await office.pass_time(approval_id, 3 * DAY_SECONDS + 1)
+    again = await decide(office, approval_id)
+    assert (again.repeated, again.state) == (True, ApprovalState.EXPIRED)
+
+
 async def test_of_ten_people_at_once_the_quorum_is_counted_exactly(office: Office) -> None:
     approval_id = await office.ask(quorum=10)
     people = [person(office, f"approver-{number}") for number in range(10)]

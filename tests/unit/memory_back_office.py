@@ -101,7 +101,7 @@ class MemoryBackOffice:
         self._require_approver(viewer, sheet)
         earlier = next((vote for vote in sheet.votes if vote.approver == viewer.subject), None)
         if earlier and earlier.choice is choice and sheet.approval.revision == revision:
-            return _outcome(sheet, earlier, repeated=True)
+            return _outcome(self._as_of_now(sheet), earlier, repeated=True)
         self._require_open(sheet, revision, intent_hash)
         if earlier:
             raise DecisionRefused("vote_already_cast")
@@ -175,6 +175,12 @@ class MemoryBackOffice:
         shown = (revision, intent_hash)
         if approval.state is ApprovalState.VOID or shown != (approval.revision, approval.binding.intent_hash):
             raise DecisionRefused("approval_stale")
+
+    def _as_of_now(self, sheet: ApprovalSheet) -> ApprovalSheet:
+        approval = sheet.approval
+        if approval.state not in memory_lists.OPEN or approval.expires_at > self.clock():
+            return sheet
+        return replace(sheet, approval=replace(approval, state=ApprovalState.EXPIRED))
 
     def _count(self, sheet: ApprovalSheet, viewer: Principal, choice: Choice, reason: str) -> DecisionOutcome:
         decision_id = f"decision-{len(self.attempts)}"

@@ -190,6 +190,15 @@ async def test_software_reads_nothing_here(house: House, path: str, who: Json) -
     assert code_of(await house.get(path, house.token(**who))) == (403, "permission_denied")
 
 
+@pytest.mark.parametrize("path", READS)
+@pytest.mark.parametrize("roles", [(), ("support",), ("approvers",)], ids=["none", "an agent's", "much like one"])
+async def test_whom_the_back_office_is_not_for_reads_nothing_here_either(
+    house: House, path: str, roles: tuple[str, ...]
+) -> None:
+    """On the pages nobody without such a role gets past the sign-in."""
+    assert code_of(await house.get(path, house.token(roles=roles))) == (403, "permission_denied")
+
+
 @pytest.mark.parametrize("path", ONES)
 async def test_what_another_tenant_has_is_absent(house: House, path: str) -> None:
     assert code_of(await house.get(path, house.token(tenant="tenant-b"))) == (404, "not_found")

@@ -14,6 +14,7 @@ from adapters.http.back_office.languages import N_
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.back_office.session import Session
 from adapters.http.identity import Unauthenticated, principal_from
+from adapters.http.people import is_for
 from workflows.domain.principal import Principal
 
 log = structlog.get_logger(__name__)
@@ -58,7 +59,7 @@ class Doorkeeper:
         if who.agent:
             sentence = N_("This credential lets software act for a person. Decisions are made by people alone.")
             raise NotAdmitted(who, ACTING_AGENT, sentence)
-        if not any(_opens(role) for role in who.roles):
+        if not is_for(who):
             raise NotAdmitted(who, NO_ROLE, N_("Your account has none of the roles that the back office is for."))
         return who
 
@@ -78,7 +79,3 @@ class Doorkeeper:
         """Somebody came back from the issuer for this session; told if it is another person's."""
         if session is not None and (session.viewer.tenant, session.viewer.subject) != (who.tenant, who.subject):
             await self.tell(who, ANOTHER_PERSON)
-
-
-def _opens(role: str) -> bool:
-    return role in ("viewer", "operator", "auditor") or role.startswith("approver:")
