@@ -22,6 +22,7 @@ from starlette.requests import Request
 from adapters.http.issuer import IssuerKeys
 from adapters.http.problems import Problem
 from workflows.domain.principal import Principal
+from workflows.domain.visibility import is_plain
 
 LEEWAY_SECONDS = 30
 """How far the issuer's clock and ours may be apart."""
@@ -171,8 +172,8 @@ def principal_from(claims: Mapping[str, Any]) -> Principal:
     """
     agents = _agents(claims)
     return Principal(
-        tenant=_word(claims.get("tenant")),
-        subject=_word(claims.get("sub")),
+        tenant=_identifier(claims.get("tenant")),
+        subject=_identifier(claims.get("sub")),
         roles=frozenset(_word(role) for role in _list(claims.get("roles", []))),
         scopes=frozenset(_text(claims.get("scope", "")).split()),
         agent=agents[0] if agents else "",
@@ -194,7 +195,7 @@ def _agents(claims: Mapping[str, Any]) -> tuple[str, ...]:
         actor = claims["act"]
         if not isinstance(actor, Mapping) or len(agents) == LONGEST_CHAIN:
             raise Unauthenticated("invalid_token")
-        agents.append(_word(actor.get("sub")))
+        agents.append(_identifier(actor.get("sub")))
         claims = actor
     return tuple(agents)
 
@@ -207,6 +208,14 @@ def _key_id(token: str) -> str:
     except (jwt.PyJWTError, ValueError) as error:
         raise Unauthenticated("invalid_token") from error
     return _word(key_id)
+
+
+def _identifier(value: Any) -> str:
+    # All of it must be seen: whose word counts is read by people, and two that look the same must be the same.
+    word = _word(value)
+    if is_plain(word):
+        return word
+    raise Unauthenticated("invalid_token")
 
 
 def _word(value: Any) -> str:
