@@ -1,10 +1,15 @@
 """Whom the doors believe: the issuer, what its tokens are for, and how long a sign-in lasts."""
 
+from typing import Final
+
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
 from adapters.addresses import is_of_this_machine, origin_of, plain
 from worker.variables import NAMED_BY_PREFIX
+
+A_WORD: Final = r"^\S+$"
+"""A line's end that a file of secrets has brought along would make every token one for somebody else."""
 
 
 class IdentitySettings(BaseSettings):
@@ -19,16 +24,16 @@ class IdentitySettings(BaseSettings):
         description="how browsers reach us: https://host, without a path, or http on this machine only"
     )
     issuer: str = Field(description="the OIDC issuer's address: https, and on this machine only if DEVELOPMENT is true")
-    audience: str = Field("onceward", min_length=1, description="the audience that tokens must name")
+    audience: str = Field("onceward", pattern=A_WORD, description="the audience that tokens must name, without spaces")
     back_office_client_id: str = Field(
         "onceward-back-office",
-        min_length=1,
+        pattern=A_WORD,
         validate_default=True,
-        description="our client id at the issuer, another word than AUDIENCE",
+        description="our client id at the issuer, without spaces, another word than AUDIENCE",
     )
     back_office_audience: str = Field(
         "onceward-back-office-api",
-        min_length=1,
+        pattern=A_WORD,
         validate_default=True,
         description="the audience of people's tokens for the back office's API; not AUDIENCE or BACK_OFFICE_CLIENT_ID",
     )
@@ -56,7 +61,7 @@ class IdentitySettings(BaseSettings):
     def _worth_believing(cls, address: str, read: ValidationInfo) -> str:
         # Whoever answers in its place can be anybody; at the development issuer anybody can be anybody.
         plain(address)
-        development = bool(read.data.get("development"))
+        development = bool(read.data.get("development")) and is_of_this_machine(read.data.get("public_url", address))
         fits = development if is_of_this_machine(address) else address.startswith("https://")
         if not fits:
             raise ValueError("not to be trusted")
