@@ -8,12 +8,27 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 
+from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.back_office.own_pages import HOME, own_page, page_to_return_to
 from adapters.http.back_office.session_store import BELIEVED_FOR, RENEWED_AFTER
+from adapters.http.identity import TokenVerifier
+from adapters.http.issuer import Issuer, IssuerKeys
 from tests.fakes.sessions import MemorySessions
 from tests.support.led import AT_ONCE
-from tests.unit.back_office_house import DECISION, HERE, INBOX, ISSUER, OWN_PAGE, PAGE, Browser, House, application
+from tests.unit.back_office_house import (
+    DECISION,
+    HERE,
+    INBOX,
+    ISSUER,
+    OWN_PAGE,
+    PAGE,
+    SECRET,
+    Browser,
+    House,
+    application,
+)
 from worker.dev import issuer as development
 from worker.dev.people import PEOPLE, Person
 from workflows.domain.approval import ApprovalState
@@ -163,6 +178,27 @@ async def test_a_form_that_was_begun_before_a_role_was_taken_away_counts_for_wha
     answer = await approver.client.post(DECISION, content=slowly(form, taken_away), headers=FORM)
     assert answer.status_code != 200
     assert house.state() is ApprovalState.PENDING
+
+
+async def test_a_session_of_one_issuer_is_none_for_a_door_that_believes_another(
+    house: House, approver: Browser
+) -> None:
+    other, app = "http://localhost:8401", FastAPI()
+    mount(
+        app,
+        store=house.store,
+        sessions=house.sessions,
+        audit=house.audit,
+        dashboard=house.dashboard,
+        verifier=TokenVerifier(IssuerKeys(seen := Issuer(other, httpx2.AsyncClient())), issuer=other, audience="x"),
+        issuer=seen,
+        settings=BackOfficeSettings(HERE, SECRET),
+        clock=house.clock,
+    )
+    elsewhere = Browser({HERE: httpx2.ASGITransport(app)})
+    elsewhere.client.cookies.set(COOKIE, cookie_of(approver), domain="localhost.local")
+    assert (await elsewhere.get(INBOX)).headers["location"].startswith("/back-office/sign-in?")
+    assert (await approver.get(INBOX)).status_code == 200
 
 
 # ── how one is renewed ──

@@ -95,7 +95,7 @@ def back_office(
 ) -> ASGIApp:
     """The pages as an ASGI application that is to be mounted at `PREFIX`."""
     pages = Pages(clock)
-    sessions = Sessions(kept, settings.session_secret, secure=settings.secure, clock=clock)
+    sessions = Sessions(kept, settings.session_secret, issuer.url, secure=settings.secure, clock=clock)
     attempts = SignedCookie(
         "onceward_sign_in", settings.session_secret, secure=settings.secure, lifetime=ATTEMPT_LIFETIME, clock=clock
     )

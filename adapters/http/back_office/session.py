@@ -56,8 +56,8 @@ class Session:
 class Sessions:
     """The sign-ins of this back office, as requests and answers carry them."""
 
-    def __init__(self, store: SessionStore, secret: str, *, secure: bool, clock: Clock) -> None:
-        self._store, self._secret, self._clock = store, secret.encode(), clock
+    def __init__(self, store: SessionStore, secret: str, issuer: str, *, secure: bool, clock: Clock) -> None:
+        self._store, self._secret, self._issuer, self._clock = store, secret.encode(), issuer, clock
         self._cookie = Cookie("onceward_session", secure=secure)
 
     def require(self, request: Request) -> Session:
@@ -90,7 +90,7 @@ class Sessions:
     async def recognize(self, request: Request) -> Session | None:
         """Look the request's secret up; raises `StoreUnavailable`."""
         secret = self._cookie.read(request)
-        kept = await self._store.find(fingerprint_of(secret)) if secret else None
+        kept = await self._store.find(self._fingerprint(secret)) if secret else None
         return None if kept is None else self._session(kept)
 
     async def start(self, request: Request, response: Response, arrival: Arrival) -> None:
@@ -98,14 +98,14 @@ class Sessions:
         earlier, secret = self.find(request), secrets.token_urlsafe(32)
         if earlier is not None:
             await self._store.end(earlier.session_id)
-        self._hand_out(response, secret, await self._store.begin(arrival, fingerprint_of(secret)))
+        self._hand_out(response, secret, await self._store.begin(arrival, self._fingerprint(secret)))
 
     async def renew(self, request: Request, response: Response, arrival: Arrival) -> bool:
         """Take a newer word of the issuer for the same session, under a new secret; False: it is not this person's."""
         session, secret = self.find(request), secrets.token_urlsafe(32)
         if session is None:
             return False
-        kept = await self._store.renew(session.session_id, arrival, fingerprint_of(secret))
+        kept = await self._store.renew(session.session_id, arrival, self._fingerprint(secret))
         if kept is not None:
             self._hand_out(response, secret, kept)
         return kept is not None
@@ -126,6 +126,10 @@ class Sessions:
             arrival.viewer, csrf, kept.ends_at, arrival.locale, arrival.zone, kept.session_id, kept.renewal_due
         )
 
+    def _fingerprint(self, secret: str) -> str:
+        # Whom another issuer has named is somebody else, whatever they are called: no session outlives its issuer.
+        return fingerprint_of(f"{self._issuer} {secret}")
+
     def _csrf(self, session_id: str) -> str:
         # Computed, not kept: nobody who reads the store can write a form.
         return hmac.new(self._secret, f"onceward.csrf.{session_id}".encode(), hashlib.sha256).hexdigest()
@@ -144,7 +148,8 @@ class Recognition:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Look the session up and go on; what goes wrong is told by whoever asks for it."""
         if scope["type"] == "http" and not scope["path"].startswith(f"{PREFIX}/assets/"):
-            receive = await arrived(receive)
+            if scope["method"] not in ("GET", "HEAD"):
+                receive = await arrived(receive)
             try:
                 scope[FOUND] = await self._sessions.recognize(Request(scope))
             except StoreUnavailable as outage:
