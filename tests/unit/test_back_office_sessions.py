@@ -16,7 +16,7 @@ from adapters.http.back_office.session_store import BELIEVED_FOR, RENEWED_AFTER
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from tests.fakes.sessions import MemorySessions
-from tests.support.led import AT_ONCE
+from tests.support.led import AT_ONCE, led_on
 from tests.unit.back_office_house import (
     DECISION,
     HERE,
@@ -54,14 +54,7 @@ def with_cookie(house: House, value: str) -> Browser:
 
 async def seen(browser: Browser, path: str = INBOX) -> httpx2.Response:
     """The page that a person sees in the end, wherever their browser is led on the way."""
-    return await led(browser, await browser.client.get(path, follow_redirects=True))
-
-
-async def led(browser: Browser, page: httpx2.Response) -> httpx2.Response:
-    """Where the browser is in the end: a page may lead on by itself."""
-    while (on := page.headers.get("refresh", "")).startswith(AT_ONCE):
-        page = await browser.client.get(on.removeprefix(AT_ONCE), follow_redirects=True)
-    return page
+    return await led_on(browser.client, await browser.client.get(path, follow_redirects=True))
 
 
 def the_issuer_now_knows(monkeypatch: pytest.MonkeyPatch, people: Sequence[Person]) -> None:

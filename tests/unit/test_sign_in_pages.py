@@ -16,7 +16,7 @@ from adapters.http.back_office.code_flow import CodeFlow
 from adapters.http.back_office.refusal import PageRefused
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
-from tests.support.led import AT_ONCE
+from tests.support.led import led_on
 from tests.unit.back_office_house import HERE, INBOX, ISSUER, PAGE, SECRET, Browser, House, application
 from worker.dev import issuer as development
 from worker.dev.people import Person
@@ -244,8 +244,7 @@ async def test_of_an_answer_that_proves_nothing_nothing_is_told(house: House) ->
 async def test_who_comes_back_for_somebody_elses_session_is_told_of(house: House, approver: Browser) -> None:
     approver.client.cookies.set("onceward_dev_issuer_person", "approver-2", domain="localhost.local")
     house.clock.advance(minutes=16)
-    renewing = await approver.client.get(INBOX, follow_redirects=True)
-    await approver.client.get(renewing.headers["refresh"].removeprefix(AT_ONCE), follow_redirects=True)
+    await led_on(approver.client, await approver.client.get(INBOX, follow_redirects=True))
     assert refusals(house) == [("approver-2", {"code": "another_person"})]
 
 
