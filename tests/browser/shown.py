@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from playwright.async_api import Browser, Page, Route
 
@@ -20,8 +21,12 @@ class Window:
     language: str = "en"
 
 
-WINDOWS = (Window(), Window(scheme="dark", language="ko"), Window(360, "dark"), Window(360, "light", "ko"))
-"""Light and dark, wide and narrow, English and Korean: each pair of them at least once."""
+WINDOWS = (
+    (Window(), Window(360, "dark", "ko")),
+    (Window(scheme="dark"), Window(360, language="ko")),
+    (Window(language="ko"), Window(360, "dark")),
+)
+"""Opposites: two windows show a page wide and narrow, light and dark, in English and in Korean."""
 
 
 @asynccontextmanager
@@ -38,11 +43,27 @@ async def window_of(house: House, chromium: Browser, person: str, window: Window
         told = {name: value for name, value in given.headers.items() if name != "set-cookie"}
         await route.fulfill(status=given.status_code, headers=told, body=given.content)
 
+    page = await _window(chromium, window)
+    await page.context.route("**/*", answer)
+    try:
+        yield page
+    finally:
+        await page.context.unroute_all(behavior="ignoreErrors")
+        await page.goto("about:blank")
+        _FREE.setdefault(chromium, []).append((window, page))
+
+
+_FREE: WeakKeyDictionary[Browser, list[tuple[Window, Page]]] = WeakKeyDictionary()
+"""Windows that nobody looks into now: to open one takes longer than most looks. They hold no cookies, visitors do."""
+
+
+async def _window(chromium: Browser, window: Window) -> Page:
+    free = _FREE.setdefault(chromium, [])
+    for place, (like, page) in enumerate(free):
+        if like == window:
+            del free[place]
+            return page
     context = await chromium.new_context(
         base_url=HERE, viewport={"width": window.width, "height": 900}, color_scheme=window.scheme
     )
-    try:
-        await context.route("**/*", answer)
-        yield await context.new_page()
-    finally:
-        await context.close()
+    return await context.new_page()

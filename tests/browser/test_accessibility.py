@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import httpx2
@@ -129,6 +130,14 @@ PAGES = (
 )
 
 
+LOOKS = [
+    pytest.param(shown, window, id=f"{shown.name}, {window.width}-{window.scheme}-{window.language}")
+    for shown, opposites in zip(PAGES, cycle(WINDOWS), strict=False)
+    for window in opposites
+]
+"""Each page in two opposite windows, and each pair of windows for every third page."""
+
+
 @pytest.fixture(scope="module")
 def issuer(tmp_path_factory: pytest.TempPathFactory) -> httpx2.ASGITransport:
     folder = tmp_path_factory.mktemp("issuer")
@@ -141,8 +150,7 @@ def house(issuer: httpx2.ASGITransport) -> House:
     return house_of(issuer)
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=lambda window: f"{window.width}-{window.scheme}-{window.language}")
-@pytest.mark.parametrize("shown", PAGES, ids=lambda shown: shown.name)
+@pytest.mark.parametrize(("shown", "window"), LOOKS)
 async def test_a_page_breaks_no_rule_of_accessibility_and_fits_its_window(
     house: House, chromium: Browser, shown: Shown, window: Window
 ) -> None:

@@ -94,7 +94,7 @@ SHOWN = (
 )
 
 
-@pytest.mark.parametrize("window", [Window(360), Window(360, language="ko"), Window(1200)], ids=str)
+@pytest.mark.parametrize("window", [Window(360, language="ko"), Window(1200)], ids=str)
 @pytest.mark.parametrize(("path", "prepare"), SHOWN)
 async def test_nothing_pushes_a_page_wide_and_no_group_of_a_figure_is_parted(
     house: House, chromium: Chromium, window: Window, path: str, prepare: Callable[[House], None]

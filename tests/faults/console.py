@@ -61,6 +61,10 @@ class Console:
     def run(self, run_id: str) -> Handle:
         return self.parked.onceward.temporal.get_workflow_handle(self.name, run_id=run_id or None)
 
+    async def this_run(self) -> Handle:
+        """The newest run as of now: what a person acts on, whatever is begun after it."""
+        return self.run((await self.handle.describe()).run_id or "")
+
     async def step(self) -> PendingActivityInfo | None:
         """The step that is in flight, or waits to be tried again."""
         pending = (await self.handle.describe()).raw_description.pending_activities
@@ -112,32 +116,35 @@ async def _reset_to(console: Console, event_id: int) -> None:
         workflow_task_finish_event_id=event_id,
         request_id=fresh("reset"),
     )
-    asked.workflow_execution.run_id = (await console.handle.describe()).run_id or ""
+    asked.workflow_execution.run_id = (await console.this_run()).run_id or ""
     await console.service.reset_workflow_execution(asked)
 
 
 async def terminate(console: Console) -> None:
-    await console.handle.terminate("a test")
+    await (await console.this_run()).terminate("a test")
 
 
 async def cancel(console: Console) -> None:
-    await console.handle.cancel()
-    await until_closed(console.handle)
+    run = await console.this_run()
+    await run.cancel()
+    await until_closed(run)
 
 
 async def delete(console: Console) -> None:
-    running = (await console.handle.describe()).status is WorkflowExecutionStatus.RUNNING
+    run = await console.this_run()
+    running = (await run.describe()).status is WorkflowExecutionStatus.RUNNING
+    this_one = WorkflowExecution(workflow_id=run.id, run_id=run.run_id or "")
     await console.service.delete_workflow_execution(
-        DeleteWorkflowExecutionRequest(namespace=console.namespace, workflow_execution=console.execution)
+        DeleteWorkflowExecutionRequest(namespace=console.namespace, workflow_execution=this_one)
     )
     if running:
         # One that had ended goes only seconds later, and nobody waits for it.
-        await until(lambda: _is_there(console), lambda there: not there)
+        await until(lambda: _is_there(run), lambda there: not there)
 
 
-async def _is_there(console: Console) -> bool:
+async def _is_there(run: Handle) -> bool:
     try:
-        await console.handle.describe()
+        await run.describe()
     except RPCError as error:
         return error.status is not RPCStatusCode.NOT_FOUND
     return True

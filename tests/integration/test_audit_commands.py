@@ -6,8 +6,8 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,6 +17,7 @@ from adapters.postgres.engine import UNANSWERED, Database
 from adapters.postgres.sealing import PostgresSealing
 from tests.integration.stack_probes import assert_one_sentence
 from tests.support.books import unguarded
+from tests.support.commands import told
 from worker.audit_export import exported
 from worker.audit_log import EMPTY_FILE
 from worker.dev.layout import ROOT
@@ -51,13 +52,14 @@ class Desk:
             await unguarded(connection, statement)
 
     async def said(self, *words: str, dsn: str = "") -> subprocess.CompletedProcess[str]:
-        environment = {"ONCEWARD_POSTGRES_DSN": dsn or self.stack.dsn("onceward_worker"), "PATH": ""}
+        return await told(words, {"ONCEWARD_POSTGRES_DSN": dsn or self.stack.dsn("onceward_worker")})
+
+    async def said_by_a_process(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """With that one setting and no other."""
+        environment = {"ONCEWARD_POSTGRES_DSN": self.stack.dsn("onceward_worker"), "PATH": ""}
         command = [sys.executable, "-m", "worker", *words]
-        run: Any = lambda: subprocess.run(  # noqa: E731
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
-        ended: subprocess.CompletedProcess[str] = await asyncio.to_thread(run)
-        return ended
+        run = partial(subprocess.run, command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        return await asyncio.to_thread(run)
 
     async def check(self, tenant: str) -> Checked:
         return await PostgresAuditChain(self.owner).check(tenant)
@@ -85,7 +87,7 @@ def last(ended: subprocess.CompletedProcess[str]) -> str:
 
 
 async def test_a_sound_log_is_told_with_its_heads(desk: Desk) -> None:
-    ended = await desk.said("audit", "verify")
+    ended = await desk.said_by_a_process("audit", "verify")
     assert (ended.returncode, last(ended)) == (0, "audit verify: sound, 2 chains, 6 lines, 0 not sealed yet")
     for tenant in TENANTS:
         head = (await desk.check(tenant)).head

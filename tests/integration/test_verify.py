@@ -21,6 +21,7 @@ from tests.integration.stack_probes import assert_one_sentence
 from tests.support.acts import ATTEMPT_SECONDS, LEASE_SECONDS, asked, claimed, granted, proposed, proposed_read
 from tests.support.benches import PostgresBench
 from tests.support.books import BEGIN, OPERATION, Books
+from tests.support.commands import told
 from worker.dev.layout import ROOT
 from worker.dev.stack import Stack
 from workflows.domain.approval import Choice
@@ -446,15 +447,7 @@ async def test_of_much_poison_only_the_oldest_few_are_named_and_all_are_counted(
 
 async def verified(dsn: str | None, *options: str) -> subprocess.CompletedProcess[str]:
     """With that one setting and no other."""
-    command = [sys.executable, "-m", "worker", "verify", *options]
-    environment = {} if dsn is None else {"ONCEWARD_POSTGRES_DSN": dsn}
-
-    def run() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
-        )
-
-    return await asyncio.to_thread(run)
+    return await told(("verify", *options), {} if dsn is None else {"ONCEWARD_POSTGRES_DSN": dsn})
 
 
 @pytest.mark.parametrize("role", ["onceward_worker", "onceward_door", "onceward_owner"])

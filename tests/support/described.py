@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 from temporalio.client import Client
 
 from adapters.postgres.engine import Database
+from tests.support.plain import PLAIN
 from worker.api import Closing, application
 from worker.settings import ApiSettings
 
@@ -29,7 +30,7 @@ def built() -> FastAPI:
     """The application with the shipped tools."""
     settings = ApiSettings.model_validate(SETTINGS)
     database = Database(settings.postgres_dsn.get_secret_value(), application_name="tests")
-    return application(settings, database, cast(Client, Nobody()), httpx2.AsyncClient(), Closing())
+    return application(settings, database, cast(Client, Nobody()), httpx2.AsyncClient(verify=PLAIN), Closing())
 
 
 APP = built()

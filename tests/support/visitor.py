@@ -7,6 +7,8 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
+from tests.support.plain import PLAIN
+
 
 @dataclass
 class Form:
@@ -42,7 +44,7 @@ class Visitor:
 
     def __init__(self, url: str) -> None:
         self._origin = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
-        self._client = httpx2.AsyncClient(follow_redirects=True, timeout=30)
+        self._client = httpx2.AsyncClient(follow_redirects=True, timeout=30, verify=PLAIN)
 
     async def __aenter__(self) -> Self:
         return self

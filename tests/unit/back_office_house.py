@@ -19,6 +19,7 @@ from adapters.http.problems import answer_with_problems
 from tests.fakes.audit_log import MemoryAuditLog
 from tests.fakes.dashboard import MemoryDashboard
 from tests.fakes.sessions import MemorySessions
+from tests.support.plain import PLAIN
 from tests.unit.back_office_sheets import approval_sheet
 from tests.unit.memory_back_office import NOON, MemoryBackOffice, StandingClock
 from workflows.domain.approval import ApprovalState
@@ -36,7 +37,7 @@ class Browser:
     """Follows links and sends the forms that a page holds, with cookies."""
 
     def __init__(self, transports: dict[str, httpx2.AsyncBaseTransport]) -> None:
-        self.client = httpx2.AsyncClient(mounts=transports, base_url=HERE)
+        self.client = httpx2.AsyncClient(mounts=transports, base_url=HERE, verify=PLAIN)
 
     async def sign_in(self, person: str, start: str = "/back-office/sign-in/start") -> httpx2.Response:
         leaving = await self.client.get(start)

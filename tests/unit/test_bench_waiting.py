@@ -15,8 +15,8 @@ FREE = Found(
     events_while_waiting=0,
     decided_first=200,
     deciding_first_seconds=5.0,
-    decided_rest=300,
-    deciding_rest_seconds=7.0,
+    decided_next=300,
+    deciding_next_seconds=7.0,
 )
 
 

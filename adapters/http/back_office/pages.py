@@ -6,6 +6,7 @@ language from the template's context, so the macros of parts.html are imported `
 """
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,47 +33,57 @@ T = TypeVar("T")
 
 
 class Pages:
-    """The templates with the words and figures that they may use."""
+    """Pages of the templates, as of a clock's time."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._templates = Environment(
-            loader=FileSystemLoader(TEMPLATES),
-            autoescape=True,
-            undefined=StrictUndefined,
-            finalize=_inert,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.globals.update(prefix=PREFIX, words=words, languages=languages().values(), reads_audit=may_read)
-        self._templates.globals.update(_=_gettext, gettext=_gettext, ngettext=_ngettext)
-        self._templates.filters.update(
-            marked=_in_language(_marked),
-            amount=_in_language(figures.amount),
-            in_groups=_in_language(figures.in_groups),
-            number=_in_language(figures.number),
-            moment=_in_language(figures.moment),
-            exact_moment=_in_language(figures.exact_moment),
-            age=_in_language(figures.age),
-            fingerprint=figures.fingerprint,
-        )
 
     def answer(
         self, request: Request, template: str, session: Session | None, status: int = 200, **shown: Any
     ) -> HTMLResponse:
         """One page in the reader's language. `now`, `language` and `distance` are known to every template."""
         now, language = self._clock(), language_of(request, session)
-        page = self._templates.get_template(template).render(
-            session=session,
-            now=now,
-            language=language,
-            # A refusal repeats nothing that was sent, its address neither.
-            here=HOME if template == REFUSED else shown_page(request, narrowed=status < 400),
-            distance=lambda at: figures.distance(at, now, language),
-            zone_name=figures.zone_name(language),
-            **shown,
+        page = (
+            _templates()
+            .get_template(template)
+            .render(
+                session=session,
+                now=now,
+                language=language,
+                # A refusal repeats nothing that was sent, its address neither.
+                here=HOME if template == REFUSED else shown_page(request, narrowed=status < 400),
+                distance=lambda at: figures.distance(at, now, language),
+                zone_name=figures.zone_name(language),
+                **shown,
+            )
         )
         return HTMLResponse(page, status)
+
+
+@cache
+def _templates() -> Environment:
+    """With the words and figures that they may use."""
+    templates = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_inert,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals.update(prefix=PREFIX, words=words, languages=languages().values(), reads_audit=may_read)
+    templates.globals.update(_=_gettext, gettext=_gettext, ngettext=_ngettext)
+    templates.filters.update(
+        marked=_in_language(_marked),
+        amount=_in_language(figures.amount),
+        in_groups=_in_language(figures.in_groups),
+        number=_in_language(figures.number),
+        moment=_in_language(figures.moment),
+        exact_moment=_in_language(figures.exact_moment),
+        age=_in_language(figures.age),
+        fingerprint=figures.fingerprint,
+    )
+    return templates
 
 
 def _in_language(write: Callable[[Any, Language], T]) -> Callable[[Context, Any], T]:
