@@ -6,7 +6,7 @@ Each method of `Operations`, `Approvals` and `Claims` is one transaction, and ti
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from workflows.domain.approval import Clearance, Plea, Question
+from workflows.domain.approval import ApprovalState, Clearance, Plea, Question
 from workflows.domain.authorization import Admit
 from workflows.domain.claim import Claim, Evidence
 from workflows.domain.contract import Contract
@@ -71,8 +71,11 @@ class Approvals(Protocol):
     async def ask(self, operation: Operation, plea: Plea) -> Question:
         """Open a question, step the operation to awaiting_approval and put the notice in the outbox."""
 
-    async def void(self, approval_id: str) -> None:
-        """Take a question or a grant back because what it binds has changed; consumed ones stay as they are."""
+    async def void(self, approval_id: str) -> ApprovalState:
+        """Take a question or a grant back because what it binds has changed; returns how it stands then.
+
+        Consumed ones stay as they are, and so does one that somebody has denied meanwhile.
+        """
 
 
 class Claims(Protocol):

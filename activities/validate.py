@@ -23,8 +23,10 @@ from workflows.domain.policy import Policy, approvers_needed
 from workflows.domain.turn_order import Place, place_behind
 from workflows.messages import Judgement, OperationRef, Step
 
+DENIED = "approval_denied"
+
 ENDED_APPROVALS = {
-    ApprovalState.DENIED: "approval_denied",
+    ApprovalState.DENIED: DENIED,
     ApprovalState.EXPIRED: "approval_expired",
     ApprovalState.VOID: "approval_stale",
 }
@@ -118,16 +120,15 @@ class Validate:
 
     async def _refuse(self, operation: Operation, seen: Look, question: Question | None) -> Judgement:
         await self._operations.record(operation, seen.verdicts, None)
-        if question is not None and await self._take_back(question):
-            return Judgement(Step.SETTLE, "approval_stale")
-        return Judgement(Step.SETTLE, seen.refusal.code if seen.refusal else None)
+        ended_by = None if question is None else await self._take_back(question)
+        return Judgement(Step.SETTLE, ended_by or (seen.refusal.code if seen.refusal else None))
 
     async def _consult(self, operation: Operation, seen: Look, question: Question | None) -> Judgement:
         binding = await self._binding(operation, seen, question)
         if seen.why is None:
-            if question is not None:
-                # Nobody has to be asked any more, so nobody is left with the question.
-                await self._approvals.void(question.approval_id)
+            # Nobody has to be asked any more, so nobody is left with the question.
+            if question is not None and await self._take_back(question) == DENIED:
+                return await self._end(operation, seen, DENIED)
             return await self._pass(operation, seen, Clearance(binding))
         if question is None and operation.state not in MAY_HAVE_EFFECT:
             return await self._ask(operation, seen, binding)
@@ -143,14 +144,19 @@ class Validate:
         return await self._pass(operation, seen, Clearance(binding, question.approval_id))
 
     async def _put_anew(self, operation: Operation, seen: Look, binding: Binding, question: Question) -> Judgement:
-        if await self._take_back(question):
-            return await self._end(operation, seen, "approval_stale")
+        ended_by = await self._take_back(question)
+        if ended_by is not None:
+            return await self._end(operation, seen, ended_by)
         return await self._ask(operation, seen, binding)
 
-    async def _take_back(self, question: Question) -> bool:
-        """Void a question whose subject has changed; say whether people had granted it."""
-        await self._approvals.void(question.approval_id)
-        return question.state is not ApprovalState.PENDING
+    async def _take_back(self, question: Question) -> str | None:
+        """Void a question whose subject has changed; returns how the operation ends by it, None while it was open.
+
+        Somebody may have denied it since it was read. They were told that nothing will be done, and that stands.
+        """
+        if await self._approvals.void(question.approval_id) is ApprovalState.DENIED:
+            return DENIED
+        return None if question.state is ApprovalState.PENDING else "approval_stale"
 
     async def _pass(self, operation: Operation, seen: Look, clearance: Clearance) -> Judgement:
         if not seen.may_execute(approval_granted=clearance.approval_id is not None):

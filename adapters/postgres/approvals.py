@@ -54,10 +54,12 @@ class PostgresApprovals:
             await announce(connection, NoticeType.ASKED, operation.operation_id, opened.approval_id)
             return _question(opened)
 
-    async def void(self, approval_id: str) -> None:
-        """Take an open question or an unused grant back."""
+    async def void(self, approval_id: str) -> ApprovalState:
+        """Take an open question or an unused grant back; returns how it stands then."""
+        this = approvals.c.approval_id == approval_id
         async with self._database.transaction() as connection:
-            await _close(connection, approvals.c.approval_id == approval_id, ApprovalState.VOID)
+            await _close(connection, this, ApprovalState.VOID)
+            return ApprovalState((await connection.execute(select(approvals.c.state).where(this))).scalar_one())
 
 
 async def expire(connection: AsyncConnection, operation_id: str) -> None:

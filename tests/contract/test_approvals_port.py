@@ -108,7 +108,7 @@ async def test_a_question_that_was_taken_back_may_be_asked_anew(bench: Bench) ->
 async def test_a_denial_cannot_be_taken_back(bench: Bench) -> None:
     operation, question = await asked(bench)
     await bench.decide(question.approval_id, Choice.DENY)
-    await bench.approvals.void(question.approval_id)
+    assert await bench.approvals.void(question.approval_id) is ApprovalState.DENIED
     assert (await bench.found(operation.operation_id)).approvals == (ApprovalState.DENIED,)
 
 

@@ -29,8 +29,10 @@ class MemoryApprovals:
             kept.step(State.AWAITING_APPROVAL)
         return self._question(self._open(operation.operation_id, plea, len(questions) + 1))
 
-    async def void(self, approval_id: str) -> None:
-        self._world.close(self._world.approvals[approval_id], ApprovalState.VOID, NoticeType.VOID)
+    async def void(self, approval_id: str) -> ApprovalState:
+        asked = self._world.approvals[approval_id]
+        self._world.close(asked, ApprovalState.VOID, NoticeType.VOID)
+        return asked.state
 
     def _open(self, operation_id: str, plea: Plea, revision: int) -> Asked:
         approval_id = f"ap_{len(self._world.approvals) + 1}"

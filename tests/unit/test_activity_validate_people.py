@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.fakes.approvals import MemoryApprovals
 from tests.fakes.world import Asked
 from tests.support.acts import IMPACT, proposed
 from tests.support.steps import BUSY, LENIENT, STRICT, Stage, sent
@@ -106,6 +107,35 @@ async def test_an_open_question_about_something_else_is_put_anew(changes: Happen
     version = stage.till.sees.impact.resource.version if isinstance(stage.till.sees, Inspection) else ""
     assert (binding.intent_hash, binding.resource_version) == (operation.intent_hash, version)
     assert binding.policy_version == stage.policy.version
+
+
+def nobody_has_to_be_asked(stage: Stage, operation: Operation) -> None:
+    stage.policy = replace(LENIENT, version=stage.policy.version)
+
+
+def a_rule_is_against_it(stage: Stage, operation: Operation) -> None:
+    stage.till.sees = EXPIRED
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [the_resource_changes, the_policy_changes, the_intent_is_another, nobody_has_to_be_asked, a_rule_is_against_it],
+)
+async def test_a_denial_that_comes_while_the_gate_looks_is_not_passed_over(changes: Happening) -> None:
+    """They were told that nothing was sent, and that nothing will be."""
+    stage = Stage(STRICT)
+    operation = await pending(stage)
+    changes(stage, operation)
+
+    class Hasty(MemoryApprovals):
+        async def void(self, approval_id: str) -> ApprovalState:
+            await stage.decide(approval_id, Choice.DENY)
+            return await super().void(approval_id)
+
+    stage.approvals = Hasty(stage.world)
+    assert await stage.validate(operation) == refused("approval_denied")
+    assert (await stage.found(operation.operation_id)).approvals == (ApprovalState.DENIED,)
+    assert not may_be_claimed(stage, operation)
 
 
 async def denied(stage: Stage, operation: Operation) -> None:
