@@ -26,13 +26,33 @@ GROUP BY operation_id, item
 """How often an effect of one operation, or of one item of it, went on record: in the claims, or in the timeline."""
 
 OPERATIONS_PER_RECEIPT: Final = """
-SELECT min(claims.operation_id) AS about, count(DISTINCT claims.operation_id) AS number
-FROM claims
-JOIN operations USING (operation_id)
-WHERE claims.outcome = 'applied' AND claims.reference IS NOT NULL
-GROUP BY operations.tool, claims.reference
+WITH receipts AS (
+    SELECT operation_id, tool, tenant, claims.reference, EXISTS (
+        SELECT FROM resolutions
+        WHERE resolutions.operation_id = claims.operation_id AND resolutions.item = claims.item
+        AND resolutions.finding = 'happened' AND resolutions.reference = claims.reference
+    ) AS named
+    FROM claims
+    JOIN operations USING (operation_id)
+    WHERE claims.outcome = 'applied' AND claims.reference IS NOT NULL
+)
+SELECT min(about) AS about, max(number) AS number
+FROM (
+    SELECT tool, reference, min(operation_id) AS about, count(DISTINCT operation_id) AS number
+    FROM receipts
+    GROUP BY tool, reference, tenant
+    UNION ALL
+    SELECT tool, reference, min(operation_id) AS about, count(DISTINCT operation_id) AS number
+    FROM receipts
+    WHERE NOT named
+    GROUP BY tool, reference
+) AS called
+GROUP BY tool, reference
 """
-"""How many operations call one receipt of a downstream their own."""
+"""How many operations call one receipt of a downstream their own.
+
+Of several tenants only what the downstream itself has shown: any operator can write down what another tenant has.
+"""
 
 TERMINAL_RESULTS_PER_OPERATION: Final = """
 WITH proposed AS (

@@ -109,6 +109,29 @@ async def test_two_operations_with_one_receipt_show(books: Books, measured: Post
     assert await measured.operations_per_receipt() == (2, 2)
 
 
+async def test_what_an_operator_writes_down_alarms_nobody_but_their_own_tenant(
+    books: Books, measured: PostgresInvariants
+) -> None:
+    """They cannot see which receipts another tenant has, and the door cannot tell them."""
+    await books.operation()
+    await books.claim()
+    for operation_id, tenant in (("op_2", "another"), ("op_3", "another")):
+        await books.operation(operation_id, tenant=tenant)
+        await books.claim(operation_id)
+        await books.resolution("happened", operation_id, reference="rf-1")
+        alarmed = operation_id == "op_3"
+        assert await measured.operations_per_receipt() == ((2, 2) if alarmed else (1, 1))
+
+
+async def test_one_receipt_that_the_downstream_has_shown_to_two_tenants_shows(
+    books: Books, measured: PostgresInvariants
+) -> None:
+    for operation_id, tenant in ((OPERATION, "t"), ("op_2", "another")):
+        await books.operation(operation_id, tenant=tenant)
+        await books.claim(operation_id)
+    assert await measured.operations_per_receipt() == (2, 2)
+
+
 async def test_a_handler_called_after_a_layer_refused_shows(books: Books, measured: PostgresInvariants) -> None:
     await books.operation()
     await books.verdict("business", 1, "quote_changed")

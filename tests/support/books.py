@@ -120,8 +120,8 @@ class Books:
     async def cancellation(self, operation_id: str = OPERATION) -> None:
         await self._add("cancellations", operation_id, actor="user-17")
 
-    async def resolution(self, finding: str, operation_id: str = OPERATION) -> None:
-        words = {"operator": "operator-1", "operator_name": "Operator", "evidence": "Asked.", "reference": ""}
+    async def resolution(self, finding: str, operation_id: str = OPERATION, *, reference: str = "") -> None:
+        words = {"operator": "operator-1", "operator_name": "Operator", "evidence": "Asked.", "reference": reference}
         await self._add("resolutions", operation_id, generation=1, finding=finding, **words)
 
     async def message(self, kind: str, operation_id: str = OPERATION, **more: Any) -> None:
