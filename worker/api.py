@@ -20,8 +20,9 @@ from temporalio.service import RPCError
 from adapters.envelopes import SURFACES
 from adapters.envelopes.envelope import Search
 from adapters.http import doors, office
-from adapters.http.back_office import BackOfficeSettings, mount
+from adapters.http.back_office.application import mount
 from adapters.http.back_office.session_store import SessionRules
+from adapters.http.back_office.settings import BackOfficeSettings
 from adapters.http.doors import Doors
 from adapters.http.headers import Headers
 from adapters.http.identity import BearerIdentity, TokenVerifier
@@ -30,7 +31,7 @@ from adapters.http.limits import FailedCredentials, Limiter
 from adapters.http.office import BackOfficeApi
 from adapters.http.openapi import describe
 from adapters.http.people import PersonIdentity
-from adapters.http.problems import answer_with_problems
+from adapters.http.problem_handlers import answer_with_problems
 from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget

@@ -18,7 +18,7 @@ from starlette.routing import Mount
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from adapters.http.back_office import PREFIX
+from adapters.http.back_office.settings import PREFIX
 from adapters.postgres.engine import Database
 from adapters.postgres.tables import approvals, decisions, resolutions, sessions
 from tests.support.acts import asked, in_review

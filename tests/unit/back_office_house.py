@@ -7,15 +7,16 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 from fastapi import FastAPI
 
-from adapters.http.back_office import BackOfficeSettings, mount
+from adapters.http.back_office.application import mount
 from adapters.http.back_office.audit_ports import AuditLog
 from adapters.http.back_office.dashboard_ports import Dashboard
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.http.back_office.session_store import SessionStore
+from adapters.http.back_office.settings import BackOfficeSettings
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.limits import Limits
-from adapters.http.problems import answer_with_problems
+from adapters.http.problem_handlers import answer_with_problems
 from tests.fakes.audit_log import MemoryAuditLog
 from tests.fakes.dashboard import MemoryDashboard
 from tests.fakes.sessions import MemorySessions

@@ -16,7 +16,7 @@ from adapters.http.identity import LEEWAY_SECONDS, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.office import BackOfficeApi
 from adapters.http.people import PersonIdentity
-from adapters.http.problems import answer_with_problems
+from adapters.http.problem_handlers import answer_with_problems
 from tests.fakes.audit_log import MemoryAuditLog
 from tests.unit.back_office_sheets import HASH, OTHER_HASH, approval_sheet, of_tenant, operation_sheet
 from tests.unit.memory_back_office import MemoryBackOffice, StandingClock

@@ -10,9 +10,10 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from adapters.http.back_office import BackOfficeSettings, mount
+from adapters.http.back_office.application import mount
 from adapters.http.back_office.own_pages import HOME, own_page, page_to_return_to
 from adapters.http.back_office.session_store import BELIEVED_FOR, RENEWED_AFTER
+from adapters.http.back_office.settings import BackOfficeSettings
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from tests.fakes.sessions import MemorySessions

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from adapters.http.back_office import BackOfficeSettings
+from adapters.http.back_office.settings import BackOfficeSettings
 from tests.unit.back_office_house import DECISION, HERE, INBOX, ISSUER, PAGE, SECRET, Browser, House, application
 from tests.unit.back_office_sheets import approval_sheet, operation_sheet
 from tests.unit.memory_back_office import MemoryBackOffice

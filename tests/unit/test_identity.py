@@ -28,7 +28,8 @@ from adapters.http.issuer import (
     IssuerKeys,
     IssuerUnavailable,
 )
-from adapters.http.problems import Problem, answer_with_problems
+from adapters.http.problem_handlers import answer_with_problems
+from adapters.http.problems import Problem
 from workflows.domain.principal import Principal
 
 URL = "https://issuer.test"

@@ -15,7 +15,7 @@ from adapters.http.identity import TokenVerifier, Unauthenticated
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.limits import FailedCredentials, Limiter, Limits, address_of
 from adapters.http.people import PersonIdentity
-from adapters.http.problems import answer_with_problems
+from adapters.http.problem_handlers import answer_with_problems
 from tests.unit.back_office_house import DECISION, INBOX, ISSUER, OWN_PAGE, PAGE, house_of
 from tests.unit.test_identity import HandClock
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint

@@ -10,10 +10,11 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from adapters.http.back_office import BackOfficeSettings, mount
 from adapters.http.back_office.admission import Doorkeeper
+from adapters.http.back_office.application import mount
 from adapters.http.back_office.code_flow import CodeFlow
 from adapters.http.back_office.refusal import PageRefused
+from adapters.http.back_office.settings import BackOfficeSettings
 from adapters.http.identity import TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from tests.support.led import led_on
