@@ -41,7 +41,7 @@ class IdentitySettings(BaseSettings):
         min_length=32, description="at least 32 characters; protects sign-ins under way and forms"
     )
     session_idle_minutes: int = Field(
-        45, ge=5, le=480, description="how long nobody may use a session before it ends, 5 to 480 minutes"
+        45, ge=5, le=60, description="how long nobody may use a session before it ends, 5 to 60 minutes"
     )
     sessions_per_person: int = Field(
         10, ge=1, le=1000, description="how many sessions one person may have at once, up to 1000; the oldest ends"

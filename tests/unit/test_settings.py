@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from adapters.http.back_office.session_store import BELIEVED_FOR
 from adapters.tools.payments import PaymentsSettings
 from worker.settings import (
     ApiSettings,
@@ -124,6 +125,7 @@ def test_a_missing_setting_is_named_with_what_it_should_be(
             "http://localhost:8400",
         ),
         (ApiSettings, API, "SESSIONS_PER_PERSON", "9" * 30),
+        (ApiSettings, API, "SESSION_IDLE_MINUTES", "61"),
         (ApiSettings, API, "SIGN_INS_PER_MINUTE", "9" * 400),
         (ApiSettings, API, "TRUSTED_PROXIES", "*"),
         (ApiSettings, API, "TRUSTED_PROXIES", "10.0.0.0/8, 0.0.0.0/0"),
@@ -157,6 +159,15 @@ def test_our_own_address_is_kept_as_browsers_write_it(
 ) -> None:
     with environment(monkeypatch, API | {"PUBLIC_URL": given}):
         assert read(ApiSettings).public_url == written
+
+
+def test_a_session_rests_no_longer_than_the_issuers_word_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    longest = int(BELIEVED_FOR.total_seconds() // 60)
+    with environment(monkeypatch, API | {"SESSION_IDLE_MINUTES": str(longest)}):
+        assert read(ApiSettings).session_idle_minutes == longest
+    assert "SESSION_IDLE_MINUTES" in sentence(
+        monkeypatch, ApiSettings, API | {"SESSION_IDLE_MINUTES": str(longest + 1)}
+    )
 
 
 def test_the_development_issuer_is_believed_in_development_only(monkeypatch: pytest.MonkeyPatch) -> None:
