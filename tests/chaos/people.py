@@ -14,7 +14,6 @@ from tests.chaos.delivered import Delivered
 from tests.chaos.evidence import Said
 from tests.chaos.plan import Plan
 from tests.chaos.setbacks import Setbacks
-from tests.support.led import led_on
 from tests.support.visitor import Forms, Visitor
 
 APPROVERS = {
@@ -36,10 +35,6 @@ Vote = tuple[str, str]
 
 class Person(Visitor):
     """One person at one door. Nothing here takes a page for granted: the door may be gone at any moment."""
-
-    async def page(self, path: str) -> httpx2.Response:
-        """As a browser shows it: a run lasts longer than the issuer's word, and it is asked again on the way."""
-        return await led_on(self._client, await super().page(path))
 
     async def say(self, page: str, action: str, words: dict[str, str]) -> int | None:
         """Open the page and fill its form in; the status of the answer, None when nobody knows whether it was heard."""

@@ -7,6 +7,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
+from tests.support.led import led_on
 from tests.support.plain import PLAIN
 
 
@@ -65,8 +66,8 @@ class Visitor:
         return twin
 
     async def page(self, path: str) -> httpx2.Response:
-        """A page of the back office, such as `/operations`."""
-        return await self._client.get(f"{self._origin}/back-office{path}")
+        """A page of the back office, such as `/operations`, as a browser comes to it: also by way of the issuer."""
+        return await led_on(self._client, await self._client.get(f"{self._origin}/back-office{path}"))
 
     async def resolve(
         self, operation_id: str, finding: str, evidence: str = "", reference: str = ""
