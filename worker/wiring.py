@@ -26,6 +26,7 @@ from adapters.postgres.resolutions import PostgresResolutions
 from adapters.postgres.spendings import PostgresSpendings
 from adapters.tools.family import families
 from adapters.tools.toolbox import Toolbox
+from worker.sandbox import sandbox
 from worker.settings import ToolNames, WorkerSettings, read_for_tools
 from workflows import contracts
 from workflows.domain.catalog import Catalog
@@ -86,6 +87,7 @@ def worker(client: Client, settings: WorkerSettings, database: Database, tools: 
             Read(operations, journal, tools, may).read,
             Follow(operations).follow,
         ],
+        workflow_runner=sandbox(),
         # A fault of the program ends the operation's workflow visibly instead of retrying its task for ever.
         workflow_failure_exception_types=[Exception],
         # Every heartbeat is sent: by default the SDK holds most of them back.

@@ -9,6 +9,7 @@ from temporalio.worker import Replayer
 
 from tests.replay.lives import LIVES, TURNS
 from tests.replay.record import HISTORIES
+from worker.sandbox import sandbox
 from workflows import contracts
 from workflows.execute_operation import ExecuteOperation
 from workflows.execute_turn import ExecuteTurn
@@ -23,7 +24,7 @@ def history(path: Path) -> WorkflowHistory:
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
 async def test_a_stored_history_replays(path: Path) -> None:
-    await Replayer(workflows=[ExecuteOperation, ExecuteTurn]).replay_workflow(history(path))
+    await Replayer(workflows=[ExecuteOperation, ExecuteTurn], workflow_runner=sandbox()).replay_workflow(history(path))
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -32,7 +33,7 @@ async def test_a_stored_history_replays_up_to_wherever_a_new_worker_may_take_it_
     for number, event in enumerate(whole.events, 1):
         if event.HasField("workflow_task_started_event_attributes"):
             so_far = WorkflowHistory(whole.workflow_id, whole.events[:number])
-            await Replayer(workflows=[ExecuteOperation, ExecuteTurn]).replay_workflow(so_far)
+            await Replayer(workflows=[ExecuteOperation, ExecuteTurn], workflow_runner=sandbox()).replay_workflow(so_far)
 
 
 def test_every_release_has_stored_every_life_that_it_knew() -> None:
@@ -52,4 +53,4 @@ class SkipsTheGate:
 
 async def test_a_workflow_that_skips_the_gate_would_be_found_out() -> None:
     with pytest.raises(workflow.NondeterminismError):
-        await Replayer(workflows=[SkipsTheGate]).replay_workflow(history(HISTORIES / "0.1" / "approved.json"))
+        await Replayer(workflows=[SkipsTheGate], workflow_runner=sandbox()).replay_workflow(history(HISTORIES / "0.1" / "approved.json"))
