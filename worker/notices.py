@@ -86,7 +86,7 @@ class Notices:
     async def run(self, receivers: Sequence[Receiver]) -> None:
         """Deliver for ever. Without receivers, what is left of those that there were is still given up in time."""
         telling = (for_ever("tell", partial(self.tell, receiver)) for receiver in receivers)
-        await asyncio.gather(for_ever("give_up", self.give_up), *telling)
+        await asyncio.gather(for_ever("give_up", partial(self.give_up, receivers)), *telling)
 
     async def tell(self, receiver: Receiver) -> float:
         """Deliver a few of the notices that are due; returns the pause until the next look."""
@@ -97,9 +97,9 @@ class Notices:
             raise outage
         return 0.0 if due else IDLE_SECONDS
 
-    async def give_up(self) -> float:
-        """Set aside what nobody will take any more; returns the pause until the next look."""
-        number = await self._store.give_up()
+    async def give_up(self, receivers: Sequence[Receiver] = ()) -> float:
+        """Set aside what is for none of these and waits for nobody; returns the pause until the next look."""
+        number = await self._store.give_up([receiver.name for receiver in receivers])
         if number:
             log.warning("notices.given_up", number=number)
         return GIVE_UP_EVERY_SECONDS

@@ -1,6 +1,6 @@
 """Notices: what each receiver is to be told of an event, until it has taken it or is given up."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -105,11 +105,15 @@ class PostgresNotices:
         """It is never tried again."""
         await self._conclude(notice, failure=failure, set_aside_at=NOW)
 
-    async def give_up(self) -> int:
-        """Set aside what no relay has taken for too long, whoever it is for; returns how many."""
+    async def give_up(self, known: Collection[str] = ()) -> int:
+        """Set aside what no relay has taken for too long; returns how many.
+
+        What is for a `known` receiver is still to be tried, however long no relay has run, unless it ends every relay.
+        """
+        nobody_takes_it = notices.c.receiver.not_in(known) | (notices.c.attempts > len(PAUSES_SECONDS))
         statement = (
             update(notices)
-            .where(*_OPEN, notices.c.due_at < NOW - GIVEN_UP_AFTER)
+            .where(*_OPEN, notices.c.due_at < NOW - GIVEN_UP_AFTER, nobody_takes_it)
             .values(set_aside_at=NOW, failure=func.coalesce(notices.c.failure, "never tried"))
             .returning(notices.c.message_id)
         )

@@ -314,6 +314,18 @@ async def test_what_waits_for_a_receiver_that_no_relay_knows_is_given_up_after_d
     assert (row.failure, row.set_aside_at is None) == ("never tried", False)
 
 
+async def test_what_waited_while_no_relay_ran_is_told_to_a_receiver_that_is_known_as_ever(bridge: Bridge) -> None:
+    """A relay that begins after a long outage looks for what is to be given up before it has delivered anything."""
+    operation_id, _ = await question(bridge)
+    await bridge.drain()
+    await bridge.change(due_at=NOW - timedelta(days=10))
+    chat, _ = bridge.receivers
+    await bridge.notices.give_up((chat,))
+    assert [(await bridge.row(operation_id, number)).set_aside_at is None for number in (0, 1)] == [True, False]
+    await bridge.tell()
+    assert (await bridge.row(operation_id)).sent_at is not None
+
+
 async def test_what_was_given_up_is_told_after_all_when_somebody_says_so(bridge: Bridge) -> None:
     operation_id, _ = await question(bridge)
     bridge.chat.answer = status(410)
@@ -358,7 +370,7 @@ async def test_what_ends_every_relay_that_delivers_it_is_not_taken_for_ever(brid
         await bridge.make_due()
     assert takes == len(PAUSES_SECONDS) + 1
     await bridge.change(due_at=NOW - timedelta(days=3, minutes=1))
-    await bridge.notices.give_up()
+    await bridge.notices.give_up(bridge.receivers)
     assert (await bridge.row(operation_id)).set_aside_at is not None
 
 
