@@ -30,6 +30,13 @@ class AmountGiven(Arguments):
         str, Field(description="ISO 4217 code in capitals.", examples=["KRW", "USD"], pattern=r"^[A-Z]{3}$")
     ]
 
+    def one_form(self) -> dict[str, str]:
+        """With as many digits behind the point as the currency has; what that would change stays as it was written."""
+        digits, value = minor_digits(self.currency), Decimal(self.value)
+        if digits is None or -int(value.as_tuple().exponent) > digits:
+            return {"value": self.value, "currency": self.currency}
+        return {"value": format(value.quantize(Decimal(1).scaleb(-digits)), "f"), "currency": self.currency}
+
     def money(self, path: str) -> Money:
         """The amount in minor units.
 

@@ -18,6 +18,7 @@ from workflows.domain.contract import (
     Idempotency,
     Limits,
     Recovery,
+    Repetition,
     Risk,
     Trust,
 )
@@ -84,6 +85,8 @@ class CreditAccounts:
         rules=RULES,
         trust=Trust.OWN,
         batch=Batch("credits", "account_id"),
+        # As of one credit: the same amounts for another reason are more likely a second try.
+        repetition=Repetition(arguments=("credits",), seconds=600.0),
     )
 
     def __init__(self, ledger: LedgerOfCredits) -> None:

@@ -22,6 +22,25 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
+    def one_form(self) -> dict[str, Any]:
+        """What was given, each value in the one form that all its spellings have: what tells two acts apart.
+
+        A model of something that can be written in several ways says here which one counts.
+        """
+        return {
+            name: _one_form(getattr(self, name)) for name in type(self).model_fields if name in self.model_fields_set
+        }
+
+
+def _one_form(value: Any) -> Any:
+    if isinstance(value, Arguments):
+        return value.one_form()
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_unset=True)
+    if isinstance(value, Mapping):
+        return {name: _one_form(each) for name, each in value.items()}
+    return [_one_form(each) for each in value] if isinstance(value, list | tuple) else value
+
 
 class ToolResult(BaseModel):
     """Base of every result model: only its fields leave."""
@@ -222,8 +241,8 @@ class Contract:
         return arguments.model_dump(exclude_unset=True, exclude=set(self.presentation))
 
     def act(self, arguments: Arguments) -> dict[str, Any]:
-        """The arguments that make this act the same as another one."""
-        meant = self.meant(arguments)
+        """The arguments that make this act the same as another one, however they are written."""
+        meant = {name: value for name, value in arguments.one_form().items() if name not in self.presentation}
         if self.batch is not None:
             # The same objects in another order are the same act.
             meant[self.batch.items] = sorted(meant[self.batch.items], key=itemgetter(self.batch.item_id))
