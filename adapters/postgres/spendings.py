@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, union_all, update
+from sqlalchemy import ColumnElement, func, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
-from adapters.postgres.tables import calls, claims, operations, spendings
+from adapters.postgres.tables import OPEN_OR_LEFT_AT, calls, claims, operations, spendings
 from workflows.domain.effect import ABANDONED
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
@@ -73,29 +72,21 @@ async def _reserve(connection: AsyncConnection, operation: Operation, money: Mon
 
 
 async def _totals(connection: AsyncConnection, operation: Operation, currency: str) -> Totals:
+    """Of what is open or has left within the day: what waited for people for longer leaves now, not when it was asked.
+
+    One walk along the index, which holds all that is counted: others wait for it.
+    """
     principal = operation.principal
-    others = (
+    counted = (
         (spendings.c.tenant == principal.tenant)
         & (spendings.c.currency == currency)
         & (spendings.c.operation_id != operation.operation_id)
         & spendings.c.released_at.is_(None)
-        & spendings.c.operation_id.in_(_of_a_day(principal.tenant))
+        & (literal_column(OPEN_OR_LEFT_AT) > NOW - A_DAY)
     )
-    mine = others & (spendings.c.subject == principal.subject)
-    row = (await connection.execute(select(_sum_of(mine), _sum_of(others)))).one()
-    return Totals(by_subject=int(row[0]), by_tenant=int(row[1]))
-
-
-def _of_a_day(tenant: str) -> Any:
-    """What is open or has ended within the day: what waited for people for longer leaves now, not when it was asked."""
-    of_tenant = select(operations.c.operation_id).where(operations.c.tenant == tenant)
-    return union_all(
-        of_tenant.where(operations.c.ended_at.is_(None)), of_tenant.where(operations.c.ended_at > NOW - A_DAY)
-    )
-
-
-def _sum_of(which: ColumnElement[bool]) -> Any:
-    return select(func.coalesce(func.sum(spendings.c.minor_units), 0)).where(which).scalar_subquery()
+    total, mine = func.sum(spendings.c.minor_units), spendings.c.subject == principal.subject
+    row = (await connection.execute(select(total.filter(mine), total).where(counted))).one()
+    return Totals(by_subject=int(row[0] or 0), by_tenant=int(row[1] or 0))
 
 
 async def _repeated(connection: AsyncConnection, operation: Operation, seconds: float) -> bool:

@@ -225,6 +225,9 @@ claims = Table(
     comment="The right to make one effect: who holds it, in which generation, until when, and what came of it.",
 )
 
+OPEN_OR_LEFT_AT = "COALESCE(left_at, 'infinity'::timestamp with time zone)"
+"""Until when at least something of a spending is of the day that begins then."""
+
 spendings = Table(
     "spendings",
     metadata,
@@ -235,7 +238,16 @@ spendings = Table(
     Column("minor_units", Numeric(38, 0), nullable=False),
     _now("reserved_at"),
     _moment("released_at"),
-    Index("spendings_of_a_day", "tenant", "currency", "reserved_at", postgresql_where=text("released_at IS NULL")),
+    # When its operation ended, and its day began; a trigger writes it.
+    _moment("left_at"),
+    Index(
+        "spendings_of_a_day",
+        "tenant",
+        "currency",
+        text(f"({OPEN_OR_LEFT_AT})"),
+        postgresql_include=["subject", "minor_units", "operation_id"],
+        postgresql_where=text("released_at IS NULL"),
+    ),
     comment="What an operation takes out of the day's totals; released when it is proven that nothing happened.",
 )
 

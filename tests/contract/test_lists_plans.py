@@ -11,9 +11,12 @@ from adapters.http.back_office.lists import OperationQuery, PendingQuery
 from adapters.http.back_office.ports import BackOfficeStore
 from adapters.postgres.back_office import PostgresBackOffice
 from adapters.postgres.engine import Database
+from adapters.postgres.operations import PostgresOperations
+from adapters.postgres.spendings import PostgresSpendings
 from tests.support.benches import nobody_is_woken
 from tests.support.crowd import OPERATIONS, crowd
 from tests.support.proposals import fresh
+from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 
@@ -76,6 +79,17 @@ async def test_no_look_reads_all_operations(look: Look, viewer: Principal, door_
     asked = await statements_of(door_database, lambda: look(store, viewer))
     assert asked
     assert sum([await rows_read(door_database, *each) for each in asked]) < OPERATIONS / 20
+
+
+async def test_the_totals_of_a_day_are_counted_without_a_look_at_the_operations(
+    viewer: Principal, worker_database: Database
+) -> None:
+    spendings = PostgresSpendings(worker_database)
+    operation = await PostgresOperations(worker_database).load(f"{viewer.tenant}-op-1")
+    asked = await statements_of(worker_database, lambda: spendings.reserve(operation, Money(1, "KRW"), 0.0))
+    counting = [each for each in asked if "sum(spendings" in each[0]]
+    assert len(counting) == 1
+    assert [await rows_read(worker_database, *each) for each in counting] == [0.0]
 
 
 async def statements_of(database: Database, look: Callable[[], Awaitable[object]]) -> list[tuple[str, Any]]:

@@ -71,6 +71,7 @@ UPDATES: dict[str, set[tuple[str, str]]] = {
         *(("approvals", name) for name in ("state", "ended_at", "consumed_generation")),
         *(column for column in COLUMNS if column[0] in ("claims", "handler_calls")),
         *(("ledger_accounts", "balance"), ("ledger_accounts", "version"), ("ledger_fences", "generation")),
+        ("spendings", "left_at"),
         ("spendings", "released_at"),
     },
     "relay": {

@@ -49,7 +49,13 @@ SELECT 'ap-' || operation_id, operation_id, tenant, 1, 'pending', intent_hash, '
 FROM operations WHERE tenant = :tenant AND state = 'awaiting_approval'
 """
 
-REMOVED: Final = ("approvals", "calls", "operations")
+SPENDINGS: Final = """
+INSERT INTO spendings (operation_id, tenant, subject, currency, minor_units)
+SELECT operation_id, tenant, subject, 'KRW', 12000 FROM operations
+WHERE tenant = :tenant AND state = 'awaiting_approval'
+"""
+
+REMOVED: Final = ("spendings", "approvals", "calls", "operations")
 
 
 @asynccontextmanager
@@ -60,7 +66,7 @@ async def crowd(
     async with owner.transaction() as connection:
         planted = {"tenant": tenant, "operations": operations, "pending": pending}
         await connection.execute(text(OF_ALL), planted)
-        for statement in (CALLS, QUESTIONS):
+        for statement in (CALLS, QUESTIONS, SPENDINGS):
             await connection.execute(text(statement), {"tenant": tenant})
     await _count_anew(owner)
     try:
