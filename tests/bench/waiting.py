@@ -34,7 +34,7 @@ NEXT: Final = 800
 """And so many after them; the others wait on."""
 IDLE_SECONDS: Final = 20.0
 SAMPLE: Final = 20
-PATIENCE_SECONDS: Final = 600.0
+PATIENCE_SECONDS: Final = 1800.0
 TOLD_EVERY: Final = 250
 PROCESSES: Final = ("worker", "temporal", "api", "relay")
 LARGEST_SHARE: Final = 0.1
