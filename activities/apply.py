@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import structlog
@@ -30,6 +31,7 @@ from workflows.domain.errors import (
     StoreUnavailable,
 )
 from workflows.domain.intent import digest
+from workflows.domain.invocation import kept_by
 from workflows.domain.operation import Operation
 from workflows.domain.reconciliation import pause_before_send
 from workflows.messages import OperationRef, Report, Step
@@ -110,7 +112,8 @@ class Apply:
         began = time.monotonic()
         try:
             async with asyncio.timeout(tool.contract.limits.attempt_seconds):
-                effect = await tool.apply(arguments, claim.dispatch)
+                with kept_by(partial(self._journal.sent, entry)):
+                    effect = await tool.apply(arguments, claim.dispatch)
         except TimeoutError:
             effect = Effect.unknown()
         except Exception:

@@ -171,6 +171,9 @@ class Journal(Protocol):
             AlreadyEnded: the operation has its terminal result, so no handler may be called for it any more.
         """
 
+    async def sent(self, entry: int, request_id: str, task_id: str) -> None:
+        """A request is about to leave under this id, or its answer was promised as that task; raises as any store."""
+
     async def ended(self, entry: int, outcome: str) -> None:
         """The handler has answered, or raised."""
 

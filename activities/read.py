@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -18,6 +19,7 @@ from workflows.domain.authorization import Authorizer, admit
 from workflows.domain.errors import ERRORS, AlreadyEnded, CallRefused, Canceled
 from workflows.domain.gate import Layer, Verdict, first_refusal
 from workflows.domain.impact import Resource
+from workflows.domain.invocation import kept_by
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation, Settlement
 from workflows.messages import Ending, OperationRef
@@ -91,7 +93,8 @@ class Read:
         try:
             async with asyncio.timeout(tool.contract.limits.attempt_seconds):
                 arguments = validated(tool.contract, operation.arguments)
-                data = await tool.read(arguments, operation.principal, admission)
+                with kept_by(partial(self._journal.sent, entry)):
+                    data = await tool.read(arguments, operation.principal, admission)
             if not admission.given:
                 # Whose it is was never asked, so nobody may have it.
                 raise CallRefused("permission_denied")

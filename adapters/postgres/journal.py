@@ -30,6 +30,15 @@ class PostgresJournal:
             entry: int = (await connection.execute(statement.returning(handler_calls.c.entry))).scalar_one()
             return entry
 
+    async def sent(self, entry: int, request_id: str, task_id: str) -> None:
+        """Note what the request is known by on the other side."""
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                update(handler_calls)
+                .where(handler_calls.c.entry == entry)
+                .values(request_id=request_id, task_id=task_id or None)
+            )
+
     async def ended(self, entry: int, outcome: str) -> None:
         """Close the entry."""
         async with self._database.transaction() as connection:

@@ -290,6 +290,8 @@ handler_calls = Table(
     _now("began_at"),
     _moment("ended_at"),
     Column("outcome", Text),
+    Column("request_id", Text),
+    Column("task_id", Text),
     Index("handler_calls_by_operation", "operation_id"),
     comment="Every time a tool's handler was called, written before the call.",
 )

@@ -21,5 +21,8 @@ class MemoryJournal:
         self._world.entries.append(Entry(operation.operation_id, generation))
         return len(self._world.entries)
 
+    async def sent(self, entry: int, request_id: str, task_id: str) -> None:
+        self._world.entries[entry - 1].request_id = request_id
+
     async def ended(self, entry: int, outcome: str) -> None:
         self._world.entries[entry - 1].outcome = outcome

@@ -93,6 +93,7 @@ class Entry:
     operation_id: str
     generation: int
     outcome: str | None = None
+    request_id: str = ""
 
 
 @dataclass

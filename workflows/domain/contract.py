@@ -31,6 +31,10 @@ class Arguments(BaseModel):
             name: _one_form(getattr(self, name)) for name in type(self).model_fields if name in self.model_fields_set
         }
 
+    def value_of(self, name: str) -> Any:
+        """One of the arguments by its name."""
+        return getattr(self, name)
+
 
 def _one_form(value: Any) -> Any:
     if isinstance(value, Arguments):
@@ -179,7 +183,9 @@ class Contract:
 
     `tags`: what people call it, in every language that they ask in, for whoever searches. `deferred`: a model is told
     of it only when a search has found it. `examples`: whole calls that are valid. `hosted`: the provider carries it out
-    on that server, and what is done here is to allow it; its name is then `label.tool`.
+    on that server, and what is done here is to allow it; its name is then `label.tool`. `pinned`: the digest of the
+    definition that people have reviewed, of a tool that an MCP server declares; its name is then `server.tool`, and the
+    second half of `resource` is empty where no argument identifies its object.
     """
 
     name: str
@@ -207,6 +213,7 @@ class Contract:
     deferred: bool = False
     examples: tuple[Mapping[str, Any], ...] = ()
     hosted: HostedServer | None = None
+    pinned: str = ""
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -223,18 +230,19 @@ class Contract:
                 "description": self.description,
                 "effect": self.effect.value,
                 "schema": _exact_schema(self.schema),
+                **({"pinned": self.pinned} if self.pinned else {}),
             }
         )
 
     def resource_of(self, arguments: Arguments) -> str:
         """The canonical name of the object that these arguments point at, such as `order:O-17`."""
         kind, field_name = self.resource
-        if self.hosted is not None:
+        if self.hosted is not None or not field_name:
             return f"{kind}:{self.name}"
         if self.batch is not None:
             # Which objects, in whatever order; a name of thousands of ids would be none.
             return f"{kind}:{digest(sorted(self.batch.ids(arguments)))[:16]}"
-        return f"{kind}:{getattr(arguments, field_name)}"
+        return f"{kind}:{arguments.value_of(field_name)}"
 
     def meant(self, arguments: Arguments) -> dict[str, Any]:
         """The arguments that are part of the intent. What was left out stays out: omitted and null are two meanings."""

@@ -136,6 +136,17 @@ ERRORS: dict[str, ErrorEntry] = {
     "upstream_unavailable": ErrorEntry(
         _N, _A.RETRY_LATER, "A service that is needed to check the call does not answer.", retryable=True
     ),
+    # ── tools of MCP servers ──
+    "mcp_invalid_params": ErrorEntry(
+        _N, _A.FIX_ARGUMENTS, "The MCP server does not take these arguments; it has not carried out the call."
+    ),
+    "mcp_wire_error": ErrorEntry(
+        _N, _A.CHOOSE_OTHER_TOOL, "The MCP server has refused the call or answered in no way that its protocol knows."
+    ),
+    "mcp_tool_error": ErrorEntry(_N, _A.ASK_USER, "The MCP server's tool says that it has failed."),
+    "mcp_input_required": ErrorEntry(
+        _N, _A.CHOOSE_OTHER_TOOL, "The MCP server's tool asks a question back; such questions are not answered here."
+    ),
     # ── refused by the business or a person; each tool adds its own rules ──
     "amount_scale": ErrorEntry(_N, _A.FIX_ARGUMENTS, "The amount has more digits behind the point than its currency."),
     "unknown_currency": ErrorEntry(_N, _A.ASK_USER, "There is no such currency."),

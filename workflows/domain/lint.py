@@ -4,7 +4,7 @@ A fault here would be met by a model, an approver or an operator later; so it is
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -45,15 +45,9 @@ def require_fit(contract: Contract, tool: object | None = None) -> None:
 
 def found_in(contract: Contract, tool: object | None = None) -> list[Fault]:
     """Every fault of a contract, in the order in which its author would read it."""
-    checks: tuple[Callable[[Contract], Iterable[Fault]], ...] = (
-        _words,
-        _arguments,
-        _result,
-        _examples,
-        _effect,
-        _people,
-    )
-    faults = [fault for check in checks for fault in check(contract)]
+    # The schemas of others are held as strictly as our own models by `adapters.outside_schema`, or refused there.
+    checks = (_others_words,) if contract.pinned else (_words, _arguments, _result, _examples)
+    faults = [fault for check in (*checks, _findable, _effect, _people) for fault in check(contract)]
     return faults if tool is None else [*faults, *_calls(contract, tool)]
 
 
@@ -72,6 +66,14 @@ def _words(contract: Contract) -> Iterator[Fault]:
         yield "description", "also when not to use it, or what it does not do"
     if not contract.title or not contract.version:
         yield "title, version", "both"
+
+
+def _others_words(contract: Contract) -> Iterator[Fault]:
+    """What an MCP server says of its tool is not ours to word; people have reviewed it as it is."""
+    if not HOSTED_NAME.fullmatch(contract.name):
+        yield "name", "the server's name, a dot and the tool's name on that server"
+    if not contract.title or not contract.description or not contract.version:
+        yield "title, description, version", "all of them"
 
 
 def _arguments(contract: Contract) -> Iterator[Fault]:
@@ -143,6 +145,9 @@ def _examples(contract: Contract) -> Iterator[Fault]:
             yield f"arguments/{name}", "examples that are valid"
     if not all(_fits(TypeAdapter(contract.arguments), example) for example in contract.examples):
         yield "examples", "whole calls that are valid"
+
+
+def _findable(contract: Contract) -> Iterator[Fault]:
     if contract.deferred and not contract.tags:
         yield "tags", "what people call it: nobody is told of it before a search has found it"
 
