@@ -8,12 +8,13 @@ import argparse
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from adapters import tools
-from adapters.tools.family import families
+from adapters.tools.family import Family, families
 from worker import tool_pages, wiring
 from worker.settings import ToolNames
 from workflows.domain.errors import ERRORS, OWN_CODES, ErrorEntry, Kind
@@ -64,9 +65,12 @@ def _errors_of_tools() -> Iterable[str]:
 
 
 def shipped_tools() -> Sequence[str]:
-    """Names of the modules in `adapters.tools` that declare a family."""
+    """Names of the modules in `adapters.tools` that declare tools; those of some families are a deployment's own."""
     names = [f"{tools.__name__}.{module.name}" for module in pkgutil.iter_modules(tools.__path__)]
-    return [name for name in names if hasattr(importlib.import_module(name), "FAMILY")]
+    return [name for name in names if getattr(importlib.import_module(name), "FAMILY", _NO_FAMILY).contracts]
+
+
+_NO_FAMILY: Final = Family(name="", contracts=(), connect=nullcontext)
 
 
 def _errors(entries: Mapping[str, ErrorEntry], kind: Kind | None = None) -> str:

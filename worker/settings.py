@@ -5,6 +5,7 @@ Each process reads only what it needs, so that none has to hold another's secret
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -198,6 +199,15 @@ def read_for_tools(name: str, kind: type[BaseModel]) -> BaseModel:
         return kind.model_validate(given)
     except ValidationError as error:
         raise InvalidConfiguration(_sentence(kind, error, prefix)) from None
+
+
+def read_named(names: Iterable[str]) -> dict[str, str]:
+    """Read variables that a family's own configuration names; raises as `read` does."""
+    values = {name: os.environ.get(name, "") for name in names}
+    missing = [name for name, value in values.items() if not value]
+    if missing:
+        raise InvalidConfiguration(f"These variables are named in a configuration and not set: {', '.join(missing)}.")
+    return values
 
 
 def _sentence(kind: type[BaseModel], error: ValidationError, prefix: str) -> str:

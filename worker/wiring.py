@@ -4,7 +4,9 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
+from pydantic import BaseModel
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Worker, WorkerDeploymentConfig
@@ -24,10 +26,10 @@ from adapters.postgres.journal import PostgresJournal
 from adapters.postgres.operations import PostgresOperations
 from adapters.postgres.resolutions import PostgresResolutions
 from adapters.postgres.spendings import PostgresSpendings
-from adapters.tools.family import families
+from adapters.tools.family import Family, families
 from adapters.tools.toolbox import Toolbox
 from worker.sandbox import sandbox
-from worker.settings import ToolNames, WorkerSettings, read_for_tools
+from worker.settings import ToolNames, WorkerSettings, read_for_tools, read_named
 from workflows import contracts
 from workflows.domain.catalog import Catalog
 from workflows.domain.lint import require_fit
@@ -42,9 +44,24 @@ GRACE = timedelta(seconds=20)
 """How long a worker that is told to end lets its activities finish."""
 
 
+def known_families(names: ToolNames) -> list[Family]:
+    """The families that the deployment names, with the contracts that they have there."""
+    return families(names.tools, _settings_of)
+
+
+def _settings_of(family: Family) -> BaseModel:
+    return read_for_tools(family.name, family.settings)
+
+
+def _needs_of(family: Family) -> tuple[Any, ...]:
+    """What a family is connected with: its settings, and the values of the variables that these name."""
+    settings = _settings_of(family)
+    return (settings,) if family.variables is None else (settings, read_named(family.variables(settings)))
+
+
 def authorizer(names: ToolNames) -> CedarAuthorizer:
     """Who may use which tool: by the deployment's policy file, or by the shipped rules and those of each family."""
-    known = families(names.tools)
+    known = known_families(names)
     shipped = [read_policy(), *(family.policy for family in known)]
     policy = read_policy(names.policy_file) if names.policy_file else "\n".join(shipped)
     return CedarAuthorizer(policy, [contract for family in known for contract in family.contracts])
@@ -52,7 +69,7 @@ def authorizer(names: ToolNames) -> CedarAuthorizer:
 
 def catalog(tools: ToolNames) -> Catalog:
     """The contracts alone, for processes that may not reach the services behind them."""
-    contracts = [contract for family in families(tools.tools) for contract in family.contracts]
+    contracts = [contract for family in known_families(tools) for contract in family.contracts]
     return Catalog(contracts, authorizer(tools))
 
 
@@ -62,8 +79,8 @@ async def toolbox(names: ToolNames) -> AsyncIterator[Toolbox]:
     async with AsyncExitStack() as stack:
         tools = [
             tool
-            for family in families(names.tools)
-            for tool in await stack.enter_async_context(family.connect(read_for_tools(family.name, family.settings)))
+            for family in known_families(names)
+            for tool in await stack.enter_async_context(family.connect(*_needs_of(family)))
         ]
         for tool in tools:
             require_fit(tool.contract, tool)
