@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.mcp.client.configuration import ServerEntry
-from adapters.mcp.client.pins import Lock, lock_beside, write_lock
+from adapters.mcp.client.pins import NOTHING_PINNED, Lock, lock_beside, write_lock
 from adapters.mcp.client.server import Server
 from tests.support.waiting import until
 
@@ -135,13 +135,10 @@ async def _answers(port: int) -> bool:
 async def server_of(entry: ServerEntry, variables: Json | None = None) -> AsyncIterator[Server]:
     """The client's side of it, pinned as the server is at this moment."""
     values = {"PATH": "/usr/bin:/bin", **(variables or {})}
-    async with _closing(Server("fake", entry, EMPTY.servers["fake"], values)) as first:
+    async with _closing(Server("fake", entry, NOTHING_PINNED, values)) as first:
         pins = await first.live()
     async with _closing(Server("fake", entry, pins, values)) as server:
         yield server
-
-
-EMPTY = Lock.model_validate({"servers": {"fake": {"identity": "", "reached": "", "tools": {}}}})
 
 
 @asynccontextmanager

@@ -2,11 +2,14 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from adapters.mcp.client.configuration import read_servers
 from adapters.webhooks.receivers import KEY_PREFIX
 from worker.dev.layout import AUDIENCE, BACK_OFFICE_AUDIENCE, NAMESPACE, ROOT, TASK_QUEUE, Layout
 from worker.dev.ports import HOST
+from workflows.domain.errors import InvalidConfiguration
 
 # All that a child sees of the caller's environment. Tokens and keys of the person who typed `make dev` stay with them.
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ")
@@ -23,6 +26,7 @@ RATE_LIMITS = (
 
 DOOR = (
     "ONCEWARD_CALLS_PER_CONVERSATION",
+    "ONCEWARD_MCP_SERVERS",
     "ONCEWARD_METRICS_TOKEN",
     "ONCEWARD_PARALLEL",
     "ONCEWARD_POLICY_FILE",
@@ -100,10 +104,21 @@ def worker(layout: Layout) -> Environment:
     # set for it, such as the settings of their own tools or of the policy, holds where the stack sets nothing itself.
     return {
         **_given(name for name in os.environ if name.startswith("ONCEWARD_") and not name.startswith(WEBHOOKS)),
+        **_given(named_for_mcp_servers()),
         **_common(layout, "onceward_worker"),
         "ONCEWARD_PAYMENTS_API_KEY": layout.credentials["payments_api_key"],
         "ONCEWARD_LEDGER_DSN": layout.dsn("onceward_worker"),
     }
+
+
+def named_for_mcp_servers() -> Sequence[str]:
+    """The variables that the caller's MCP servers need; of an unfit configuration the worker itself speaks."""
+    path = os.environ.get("ONCEWARD_MCP_SERVERS")
+    try:
+        entries = read_servers(Path(path)).servers.values() if path else ()
+    except InvalidConfiguration:
+        return ()
+    return [name for entry in entries for name in entry.variables]
 
 
 def api(layout: Layout) -> Environment:

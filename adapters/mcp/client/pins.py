@@ -47,6 +47,9 @@ class PinnedServer(BaseModel):
     tools: Mapping[str, Definition]
 
 
+NOTHING_PINNED: Final = PinnedServer(identity="", reached="", tools={})
+
+
 class Lock(BaseModel):
     """The whole lock file."""
 

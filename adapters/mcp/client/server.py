@@ -25,6 +25,9 @@ log = structlog.get_logger(__name__)
 
 Json = dict[str, Any]
 
+START_SECONDS: Final = 60.0
+"""How long a server may take until it can be talked to; longer than a call may."""
+
 INHERITED: Final = "PATH"
 """All that a server gets of our own environment beside what is named for it."""
 
@@ -44,13 +47,13 @@ class Server:
         pins: PinnedServer,
         variables: Mapping[str, str],
         *,
-        stderr: int = subprocess.DEVNULL,
+        stderr: int | None = subprocess.DEVNULL,
     ) -> None:
         self._name, self._entry, self._pins = name, entry, pins
         self._variables, self._stderr = variables, stderr
         self._connection: Connection | None = None
         self._users: dict[Connection, int] = {}
-        self._opening = asyncio.Lock()
+        self._opening: asyncio.Task[None] | None = None
 
     async def require(self, tool: str) -> None:
         """Return if the tool is there and what was reviewed; raises `NotSent`."""
@@ -90,15 +93,21 @@ class Server:
             NotSent: it cannot be reached, or not in time.
         """
         try:
-            async with asyncio.timeout(self._entry.deadline_seconds), self._listing() as (connection, tools):
+            async with asyncio.timeout(START_SECONDS), self._listing() as (connection, tools):
                 return pinned(self._entry, connection.identity, tools)
         except TimeoutError:
             raise NotSent("upstream_unavailable") from None
 
     async def close(self) -> None:
         """Leave; a server that was started is ended."""
+        await self._given_up()
         for connection in {*self._users, *([self._connection] if self._connection else [])}:
             await connection.close()
+
+    async def _given_up(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.gather(self._opening, return_exceptions=True)
 
     async def _read(self, tool: str, result: Json, connection: Connection, sending: Sending) -> Answer:
         if result.get("resultType") == "task":
@@ -147,20 +156,29 @@ class Server:
     # -- the connection
 
     async def _taken(self) -> Connection:
-        async with self._opening:
-            if self._connection is None or not self._connection.alive:
-                self._retire(self._connection)
-                self._connection = await self._opened()
-            self._users[self._connection] = self._users.get(self._connection, 0) + 1
-            return self._connection
-
-    async def _opened(self) -> Connection:
-        try:
-            connection = await Connection.opened(self._transport())
-        except ServerAway:
-            raise NotSent("upstream_unavailable") from None
-        log.info("mcp_connected", server=self._name, revision=connection.revision)
+        if self._connection is None or not self._connection.alive:
+            self._retire(self._connection)
+            await self._open()
+        connection = self._connection
+        if connection is None:
+            raise NotSent("upstream_unavailable")
+        self._users[connection] = self._users.get(connection, 0) + 1
         return connection
+
+    async def _open(self) -> None:
+        """Wait for one opening that all share. It goes on when a caller's deadline has passed: the next finds it."""
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._opened())
+        await asyncio.shield(self._opening)
+
+    async def _opened(self) -> None:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                self._connection = await Connection.opened(self._transport())
+        except (ServerAway, TimeoutError):
+            log.warning("mcp_unreachable", server=self._name)
+        else:
+            log.info("mcp_connected", server=self._name, revision=self._connection.revision)
 
     def _retire(self, connection: Connection | None) -> None:
         """Give it to nobody any more. Others may still wait for answers over it, so the last of them closes it."""

@@ -40,7 +40,7 @@ Outbound = MemoryObjectReceiveStream[SessionMessage]
 
 @asynccontextmanager
 async def stdio_server(
-    name: str, command: Sequence[str], environment: Mapping[str, str], *, stderr: int = DEVNULL
+    name: str, command: Sequence[str], environment: Mapping[str, str], *, stderr: int | None = DEVNULL
 ) -> AsyncIterator[Streams]:
     """Start a server with exactly this environment and talk to it; it has ended, with all its children, afterwards.
 
