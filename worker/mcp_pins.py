@@ -26,7 +26,6 @@ from adapters.mcp.client.pins import (
 )
 from adapters.mcp.client.server import INHERITED, Server
 from adapters.tools.mcp import FAMILY
-from worker import process
 from worker.settings import read_for_tools, read_named
 from workflows.domain.errors import InvalidConfiguration
 
@@ -92,7 +91,6 @@ def _known(path: Path) -> Live:
 
 def _run(act: Callable[[Path, Live], Coroutine[Any, Any, int]]) -> Callable[[argparse.Namespace], NoReturn]:
     def run(asked: argparse.Namespace) -> NoReturn:
-        process.set_up_logs("console")
         try:
             path = read_for_tools(FAMILY.name, FAMILY.settings).servers  # type: ignore[attr-defined]
             sys.exit(asyncio.run(_acted(act, path, asked.servers)))

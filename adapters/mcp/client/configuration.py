@@ -179,6 +179,16 @@ def read_servers(path: Path) -> Servers:
         raise InvalidConfiguration(f"ONCEWARD_MCP_SERVERS names {path}, which is unfit: {faults}.") from None
 
 
+LIMITS = {
+    "expected": "{}",
+    "pattern": "text that matches {}",
+    "ge": "at least {}",
+    "le": "at most {}",
+    "gt": "more than {}",
+}
+"""Our words for the library's limits."""
+
+
 def _fault(fault: Any) -> str:
     place = ".".join(str(step) for step in fault["loc"] if step != "[key]")
     return f"{place} (expected {_expected(fault)})"
@@ -190,5 +200,5 @@ def _expected(fault: Any) -> str:
     if fault["type"] == "extra_forbidden":
         return "no such key"
     limits = fault.get("ctx", {})
-    named = next((f"{word} {limits[word]}" for word in ("expected", "pattern", "ge", "le", "gt") if word in limits), "")
-    return named.removeprefix("expected ") or "a value of another type"
+    told = (words.format(limits[name]) for name, words in LIMITS.items() if name in limits)
+    return next(told, "a value of another type")

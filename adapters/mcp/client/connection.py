@@ -63,11 +63,6 @@ class Connection:
         info = self._client.server_info
         return info.name if info is not None else ""
 
-    @property
-    def revision(self) -> str:
-        """The revision of the protocol that was agreed on."""
-        return self._client.protocol_version
-
     async def listed(self) -> list[mcp_types.Tool]:
         """Every tool that the server has now, asked anew."""
         session, found, cursor = await self._session(), list[mcp_types.Tool](), None

@@ -99,6 +99,10 @@ def _pins(name: str, entry: ServerEntry, lock: Mapping[str, PinnedServer]) -> Pi
     unknown = sorted(named - pins.tools.keys())
     if unknown:
         _unfit(name, f"has no pinned tool {', '.join(unknown)}")
+    for lookup in (tool.lookup for tool in entry.tools.values() if tool.lookup):
+        arguments = pins.tools[lookup.tool].inputSchema.get("properties")
+        if not isinstance(arguments, dict) or lookup.by not in arguments:
+            _unfit(name, f"has no argument {lookup.by} in its tool {lookup.tool}")
     return pins
 
 

@@ -177,8 +177,6 @@ class Server:
                 self._connection = await Connection.opened(self._transport())
         except (ServerAway, TimeoutError):
             log.warning("mcp_unreachable", server=self._name)
-        else:
-            log.info("mcp_connected", server=self._name, revision=self._connection.revision)
 
     def _retire(self, connection: Connection | None) -> None:
         """Give it to nobody any more. Others may still wait for answers over it, so the last of them closes it."""
