@@ -8,9 +8,23 @@ from typing import Any
 import pytest
 
 from adapters.mcp.client.answers import NotSent, RefusedBefore, Uncertain
+from adapters.mcp.client.configuration import ServerEntry
 from adapters.mcp.client.server import Server
 from adapters.mcp.client.stdio import MOST_FOREIGN_LINES
-from tests.support.mcp_servers import ADD, FIND, RESERVE, RESERVED, REVISIONS, TRANSPORTS, Stage, reached, server_of
+from tests.support.mcp_servers import (
+    ADD,
+    FIND,
+    RESERVE,
+    RESERVED,
+    REVISIONS,
+    TRANSPORTS,
+    Stage,
+    free_port,
+    over_http,
+    reached,
+    server_of,
+)
+from tests.support.waiting import until
 
 Json = dict[str, Any]
 
@@ -187,18 +201,77 @@ async def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
 
 async def test_a_server_that_is_gone_before_anything_was_written_has_got_nothing(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    async with reached(stage, "http", deadline_seconds=5) as entry, server_of(entry) as server:
-        stage.set(token="nobody has it")
-        assert await not_sent(server) == "upstream_unavailable"
-    assert stage.lines("calls") == []
+    async with over_http(stage) as url, server_of(ServerEntry(url=url)) as server:
+        pins = await server.live()
+    server = Server("fake", ServerEntry(url=url), pins, {})
+    assert await not_sent(server) == "upstream_unavailable"
+    await server.close()
+    assert stage.effects("reserve") == 0
+
+
+async def test_a_server_that_ends_between_two_calls_is_reached_anew(tmp_path: Path) -> None:
+    stage, port = Stage(tmp_path), free_port()
+    async with over_http(stage, port) as url:
+        entry = ServerEntry(url=url)
+        async with server_of(entry) as first:
+            pins = await first.live()
+        server = Server("fake", entry, pins, {})
+        await server.call("add", {"a": 2, "b": 3})
+    assert await not_sent(server) == "upstream_unavailable"
+    async with over_http(stage, port):
+        await server.call("add", {"a": 2, "b": 3})
+        await server.close()
+    assert (stage.effects("add"), stage.effects("reserve")) == (2, 0)
 
 
 async def test_one_deadline_is_over_all_of_it_and_the_server_is_told(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     async with reached(stage, "stdio", deadline_seconds=1) as entry, server_of(entry) as server:
-        stage.then("reserve", sleeps=3)
+        stage.then("reserve", sleeps=2)
         assert await uncertain(server) == "upstream_unavailable"
     assert stage.effects("reserve") == 1
+    [cancelled] = stage.heard("notifications/cancelled")
+    assert cancelled["params"]["requestId"] == stage.heard("tools/call")[0]["id"]
+
+
+async def test_whoever_is_cancelled_cancels_on_the_wire(spoken: tuple[Stage, Server]) -> None:
+    stage, server = spoken
+    stage.then("reserve", sleeps=1)
+    call = asyncio.create_task(server.call("reserve", RESERVATION))
+    await until(lambda: has(stage, "tools/call"), bool)
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
+    await until(lambda: has(stage, "notifications/cancelled"), bool)
+    assert stage.effects("reserve") == 1
+
+
+async def has(stage: Stage, method: str) -> bool:
+    return bool(stage.heard(method))
+
+
+async def test_a_server_that_is_started_gets_path_and_what_is_named_for_it_and_nothing_of_ours(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    values = {"FAKE_BOOK": "b-1", "OTHER_TOKEN": "t-2", "ONCEWARD_POSTGRES_DSN": "postgresql://x"}
+    async with (
+        reached(stage, "stdio", environment=("FAKE_BOOK",)) as entry,
+        server_of(entry, values) as server,
+    ):
+        await server.call("add", {"a": 2, "b": 3})
+    ours = {"LC_CTYPE"}  # set by the interpreter itself
+    assert all(set(given) - ours == {"PATH", "FAKE_BOOK"} for given in stage.lines("environment"))
+    assert stage.lines("environment")
+
+
+async def test_what_a_server_writes_is_repeated_in_no_log(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = Stage(tmp_path)
+    async with reached(stage, "stdio") as entry, server_of(entry) as server:
+        stage.then("reserve", prints=[["hunter2 in a line\n", 3]], result={"content": "hunter2"})
+        await uncertain(server)
+    output = capfd.readouterr()
+    assert "hunter2" not in output.out + output.err + caplog.text
+    assert "mcp_foreign_lines" in output.out + output.err + caplog.text
 
 
 # -- a noisy server

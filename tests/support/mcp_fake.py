@@ -149,6 +149,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    write_down("environment.jsonl", dict(os.environ))
     if len(sys.argv) > 2:
         ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2])), Handler).serve_forever()
     else:

@@ -1,6 +1,7 @@
 """What a deployment says of its MCP servers, and the contracts that come of it and of the reviewed definitions."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from worker import wiring
 from worker.settings import ToolNames
 from workflows.domain.contract import EffectKind, Idempotency, Risk, Trust
 from workflows.domain.errors import CallRefused, InvalidConfiguration
+from workflows.domain.intent import digest
 from workflows.domain.lint import found_in
 from workflows.domain.principal import Principal
 
@@ -112,6 +114,13 @@ def test_what_we_fill_in_is_shown_to_no_model_and_taken_from_none(tmp_path: Path
     assert contract.meant(arguments) == {"sku": "A-1", "quantity": 2}
     with pytest.raises(CallRefused):
         contract.arguments.model_validate({"sku": "A-1", "quantity": 2, "reference": "mine"})
+
+
+def test_one_number_in_two_spellings_is_one_act_and_another_number_is_another(tmp_path: Path) -> None:
+    weigh = {**ADD, "inputSchema": {"type": "object", "properties": {"kg": {"type": "number"}}}}
+    contract = by_name(offered(written(tmp_path, "[servers.shop]\ncommand = ['x']\n", weigh)))["shop.add"]
+    acts = [contract.act(contract.arguments.model_validate({"kg": Decimal(kg)})) for kg in ("1.5", "1.50", "1.6")]
+    assert digest(acts[0]) == digest(acts[1]) != digest(acts[2])
 
 
 @pytest.mark.parametrize("a", ["2", 2.5, True, None, [2]])

@@ -1,6 +1,7 @@
 """One open connection to a server. It lives in a task of its own, so that whoever calls may be cancelled without it."""
 
 import asyncio
+import logging
 import secrets
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
@@ -44,6 +45,7 @@ class Connection:
     @classmethod
     async def opened(cls, transport: AbstractAsyncContextManager[Streams]) -> "Connection":
         """Connect and agree on a revision; raises `ServerAway`."""
+        _hush()
         connection = cls(transport)
         try:
             await asyncio.shield(connection._ready)
@@ -107,6 +109,12 @@ class Connection:
         finally:
             if not self._ready.done():
                 self._ready.cancel()
+
+
+def _hush() -> None:
+    """The package's log repeats what a server has written, and that may be anything."""
+    for name in ("mcp.client", "mcp.shared", "client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 async def _heard(progress: float, total: float | None, message: str | None) -> None:

@@ -15,7 +15,7 @@ from adapters.http.back_office.ports import (
 )
 from adapters.postgres.back_office.impacts import impact_from
 from adapters.postgres.back_office.operation_lists import line_from, lines_of
-from adapters.postgres.tables import approvals, claims, events, operations, resolutions, verdicts
+from adapters.postgres.tables import approvals, claims, events, handler_calls, operations, resolutions, verdicts
 from workflows.domain.approval import ApprovalState
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Fact, Impact
@@ -46,7 +46,7 @@ async def _sheet(connection: AsyncConnection, row: Any, titles: Mapping[str, str
         impact=await _impact(connection, row.operation_id),
         verdicts=await _verdicts(connection, row.operation_id),
         timeline=await _timeline(connection, row.operation_id),
-        evidence=_evidence(claim),
+        evidence=(*_evidence(claim), *await _invocations(connection, row.operation_id)),
         approvals=await _approvals(connection, row.operation_id),
         items=await _items(connection, row.operation_id),
         words=await _words(connection, row.operation_id),
@@ -113,6 +113,14 @@ def _evidence(claim: Any) -> tuple[Fact, ...]:
     if claim is None:
         return ()
     known = (("Outcome", claim.outcome), ("Code", claim.code))
+    return tuple(Fact(label, value) for label, value in known if value)
+
+
+async def _invocations(connection: AsyncConnection, operation_id: str) -> tuple[Fact, ...]:
+    """Under which ids the other side knows the calls that were made for it."""
+    wanted = (handler_calls.c.operation_id == operation_id) & handler_calls.c.request_id.is_not(None)
+    made = await connection.execute(select(handler_calls).where(wanted).order_by(handler_calls.c.entry))
+    known = ((label, value) for row in made for label, value in (("Request", row.request_id), ("Task", row.task_id)))
     return tuple(Fact(label, value) for label, value in known if value)
 
 
