@@ -11,6 +11,7 @@ from adapters.mcp.client.answers import NotSent, RefusedBefore, Uncertain
 from adapters.mcp.client.configuration import ServerEntry
 from adapters.mcp.client.server import Server
 from adapters.mcp.client.stdio import MOST_FOREIGN_LINES
+from examples.inventory.book import Book
 from tests.support.mcp_servers import (
     ADD,
     FIND,
@@ -20,6 +21,7 @@ from tests.support.mcp_servers import (
     TRANSPORTS,
     Stage,
     free_port,
+    inventory,
     over_http,
     reached,
     server_of,
@@ -189,6 +191,17 @@ async def test_over_http_too_a_lost_answer_is_sent_once(tmp_path: Path, revision
         stage.then("reserve", result=whole(RESERVED))
         assert stage.effects("reserve") == 1
         assert (await server.call("reserve", RESERVATION)).structured == RESERVED
+
+
+async def test_a_server_of_the_official_package_that_is_killed_after_the_effect_is_asked_once(tmp_path: Path) -> None:
+    book = Book(tmp_path / "book.db")
+    async with inventory(tmp_path / "book.db") as url, server_of(ServerEntry(url=url)) as server:
+        made = await server.call("reserve_stock", RESERVATION)
+        assert made.structured == {"reservation_id": "rs-1", "sku": "A-1", "quantity": 2}
+        book.arm("die_after_reserving")
+        assert await uncertain(server, "reserve_stock", {**RESERVATION, "sku": "B-2"}) == "upstream_unavailable"
+        assert await not_sent(server, "reserve_stock") == "upstream_unavailable"
+    assert (book.count("A-1"), book.count("B-2")) == (1, 1)
 
 
 async def test_a_redirect_is_not_followed(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import os
 import socket
 import sys
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +15,7 @@ from adapters.mcp.client.configuration import ServerEntry
 from adapters.mcp.client.pins import NOTHING_PINNED, Lock, lock_beside, write_lock
 from adapters.mcp.client.server import Server
 from tests.support.waiting import until
+from worker.dev.layout import ROOT
 
 Json = dict[str, Any]
 
@@ -106,7 +109,22 @@ async def reached(stage: Stage, transport: str, **entry: Any) -> AsyncIterator[S
 async def over_http(stage: Stage, port: int = 0) -> AsyncIterator[str]:
     """The fake, listening; it is ended afterwards."""
     port = port or free_port()
-    process = await asyncio.create_subprocess_exec(sys.executable, str(FAKE), str(stage.folder), str(port))
+    async with _listening([sys.executable, str(FAKE), str(stage.folder), str(port)], port, {}) as url:
+        yield url
+
+
+@asynccontextmanager
+async def inventory(book: Path) -> AsyncIterator[str]:
+    """The example's server, made with the official package, over Streamable HTTP."""
+    port = free_port()
+    command = [sys.executable, str(ROOT / "examples/inventory/server.py"), "--port", str(port)]
+    async with _listening(command, port, {"INVENTORY_BOOK": str(book)}) as url:
+        yield url
+
+
+@asynccontextmanager
+async def _listening(command: Sequence[str], port: int, named: dict[str, str]) -> AsyncIterator[str]:
+    process = await asyncio.create_subprocess_exec(*command, env={**os.environ, **named}, stderr=DEVNULL)
     try:
         await until(lambda: _answers(port), bool)
         yield f"http://127.0.0.1:{port}/mcp"

@@ -150,6 +150,7 @@ def test_a_schema_that_cannot_be_held_strictly_is_refused_by_the_tools_name(tmp_
         (f'[servers.shop]\nurl = "https://u:{SECRET}@shop.example/mcp"\n', "servers.shop.url"),
         (f'[servers.shop]\ncommand = ["x"]\ntoken = "{SECRET}"\n', "servers.shop.token (expected no such key)"),
         ('[servers.shop]\ncommand = ["x"]\nenvironment = ["ONCEWARD_POSTGRES_DSN"]\n', "do not begin with ONCEWARD_"),
+        ('[servers.shop]\nurl = "http://shop.example/mcp"\nauthorization = "T"\n', "https, or"),
         (PLAIN + "deadline_seconds = 600\n", "servers.shop.deadline_seconds (expected at most 25"),
         (PLAIN + "only = [\"reserve\", \"steal\"]\n", "has no pinned tool steal"),
         (PLAIN + "[servers.shop.tools.steal]\nrisk = \"low\"\n", "has no pinned tool steal"),

@@ -1,5 +1,6 @@
 """What a deployment says of its MCP servers, in one TOML file. No secret stands there, only names of variables."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +15,9 @@ Name = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,40}$")]
 Role = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
 Variable = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,99}$")]
 Seconds = Annotated[float, Field(gt=0, le=10**7)]
+
+PRIVATE = re.compile(r"https://|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/|$)")
+"""Where a token may be sent to."""
 
 OURS = "ONCEWARD_"
 """How our own variables begin; none of them is handed to a server."""
@@ -144,6 +148,8 @@ class ServerEntry(Closed):
             raise ValueError("authorization beside url only; name the variable in environment")
         if self.url and self.environment:
             raise ValueError("environment beside command only")
+        if self.authorization and not PRIVATE.match(self.url):
+            raise ValueError("https, or an address of this machine, for a url with authorization")
         return self
 
     @property
