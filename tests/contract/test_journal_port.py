@@ -55,3 +55,13 @@ async def test_nothing_is_called_for_what_has_ended(bench: Bench) -> None:
     with pytest.raises(AlreadyEnded):
         await bench.journal.began(operation, 0)
     assert await bench.calls_of(operation.operation_id) == []
+
+
+async def test_what_the_other_side_knows_a_call_by_is_kept_with_that_call(bench: Bench) -> None:
+    operation = await proposed_read(bench)
+    first = await bench.journal.began(operation, 0)
+    second = await bench.journal.began(operation, 0)
+    await bench.journal.sent(second, "c-1:7", "")
+    await bench.journal.sent(second, "c-1:7", "task-3")
+    await bench.journal.ended(first, "refused")
+    assert await bench.requests_of(operation.operation_id) == [(None, None), ("c-1:7", "task-3")]

@@ -22,7 +22,8 @@ class MemoryJournal:
         return len(self._world.entries)
 
     async def sent(self, entry: int, request_id: str, task_id: str) -> None:
-        self._world.entries[entry - 1].request_id = request_id
+        made = self._world.entries[entry - 1]
+        made.request_id, made.task_id = request_id, task_id or None
 
     async def ended(self, entry: int, outcome: str) -> None:
         self._world.entries[entry - 1].outcome = outcome

@@ -93,7 +93,8 @@ class Entry:
     operation_id: str
     generation: int
     outcome: str | None = None
-    request_id: str = ""
+    request_id: str | None = None
+    task_id: str | None = None
 
 
 @dataclass

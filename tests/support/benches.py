@@ -106,6 +106,9 @@ class Bench(Protocol):
     async def calls_of(self, operation_id: str) -> list[tuple[int, str | None]]:
         """Generation and outcome of each call of a handler."""
 
+    async def requests_of(self, operation_id: str) -> list[tuple[str | None, str | None]]:
+        """Request and task by which the other side knows each call of a handler."""
+
     async def deliveries(self, request_id: str) -> list[tuple[str, int]]:
         """Call id and number of deliveries, in the order of call ids."""
 
@@ -150,6 +153,9 @@ class MemoryBench:
 
     async def calls_of(self, operation_id: str) -> list[tuple[int, str | None]]:
         return [(entry.generation, entry.outcome) for entry in self.world.entries if entry.operation_id == operation_id]
+
+    async def requests_of(self, operation_id: str) -> list[tuple[str | None, str | None]]:
+        return [(entry.request_id, entry.task_id) for entry in self.world.entries if entry.operation_id == operation_id]
 
     async def deliveries(self, request_id: str) -> list[tuple[str, int]]:
         return sorted((key[2], row.deliveries) for key, row in self.world.calls.items() if key[1] == request_id)
@@ -209,6 +215,10 @@ class PostgresBench:
     async def calls_of(self, operation_id: str) -> list[tuple[int, str | None]]:
         wanted = select(handler_calls).where(handler_calls.c.operation_id == operation_id)
         return [(row.generation, row.outcome) for row in await self.rows(wanted.order_by(handler_calls.c.entry))]
+
+    async def requests_of(self, operation_id: str) -> list[tuple[str | None, str | None]]:
+        wanted = select(handler_calls).where(handler_calls.c.operation_id == operation_id)
+        return [(row.request_id, row.task_id) for row in await self.rows(wanted.order_by(handler_calls.c.entry))]
 
     async def deliveries(self, request_id: str) -> list[tuple[str, int]]:
         wanted = select(calls).where(calls.c.request_id == request_id).order_by(calls.c.call_id)
