@@ -287,6 +287,29 @@ async def test_what_a_server_writes_is_repeated_in_no_log(
     assert "mcp_foreign_lines" in output.out + output.err + caplog.text
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
+async def test_an_answer_under_another_id_is_nobodys(tmp_path: Path, transport: str) -> None:
+    stage = Stage(tmp_path)
+    async with reached(stage, transport, deadline_seconds=1) as entry, server_of(entry) as server:
+        stage.then("reserve", answers_as="another", result=whole(RESERVED))
+        assert await uncertain(server) == "upstream_unavailable"
+    assert stage.effects("reserve") == 1
+
+
+async def test_a_connection_that_is_given_up_still_carries_the_answers_that_others_wait_for(
+    spoken: tuple[Stage, Server],
+) -> None:
+    stage, server = spoken
+    stage.then("reserve", sleeps=1, result=whole(RESERVED))
+    waiting = asyncio.create_task(server.call("reserve", RESERVATION))
+    await until(lambda: has(stage, "tools/call"), bool)
+    asked = asyncio.create_task(server.call("add", {"a": 2, "b": 3}))
+    await asyncio.sleep(0)
+    asked.cancel()
+    await asyncio.gather(asked, return_exceptions=True)
+    assert (await waiting).structured == RESERVED
+
+
 # -- a noisy server
 
 

@@ -42,12 +42,18 @@ def answer(message: Json) -> Json | None:
         return None
     try:
         result = result_of(message["method"], message.get("params", {}))
-        return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+        return {"jsonrpc": "2.0", "id": answered_id(message), "result": result}
     except LookupError:
         error = {"code": -32601, "message": "no such method"}
         return {"jsonrpc": "2.0", "id": message["id"], "error": error}
     except WireError as wire:
         return {"jsonrpc": "2.0", "id": message["id"], "error": wire.args[0]}
+
+
+def answered_id(message: Json) -> Any:
+    """The id under which it is answered: its own, unless the stage wants another."""
+    name = message.get("params", {}).get("name", "")
+    return stage().get("then", {}).get(name, {}).get("answers_as", message["id"])
 
 
 class WireError(Exception):

@@ -86,12 +86,16 @@ class Connection:
         session = await self._session()
         return (await session.send_request(request, AsItCame, progress_callback=_heard)).root
 
-    async def close(self) -> None:
-        """Leave; a server that was started for it is ended."""
+    def leave(self) -> None:
+        """Begin to leave; a server that was started for it is ended, which may take seconds."""
         self._leave.set()
         if not self._ready.done():
             self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Leave, and wait until that is done. Whoever is cancelled meanwhile leaves it to be done."""
+        self.leave()
+        await asyncio.wait({self._task})
 
     async def _session(self) -> ClientSession:
         return await asyncio.shield(self._ready)

@@ -53,6 +53,7 @@ class Server:
         self._variables, self._stderr = variables, stderr
         self._connection: Connection | None = None
         self._users: dict[Connection, int] = {}
+        self._leaving: list[Connection] = []
         self._opening: asyncio.Task[None] | None = None
 
     async def require(self, tool: str) -> None:
@@ -101,7 +102,7 @@ class Server:
     async def close(self) -> None:
         """Leave; a server that was started is ended."""
         await self._given_up()
-        for connection in {*self._users, *([self._connection] if self._connection else [])}:
+        for connection in {*self._leaving, *self._users, *([self._connection] if self._connection else [])}:
             await connection.close()
 
     async def _given_up(self) -> None:
@@ -140,7 +141,7 @@ class Server:
         try:
             yield connection, tools
         finally:
-            await self._let_go(connection)
+            self._let_go(connection)
 
     async def _asked_for_its_list(self) -> tuple[Connection, list[mcp_types.Tool]]:
         connection = await self._taken()
@@ -148,7 +149,7 @@ class Server:
             return connection, await connection.listed()
         except BaseException as error:
             self._retire(connection)
-            await self._let_go(connection)
+            self._let_go(connection)
             if isinstance(error, MCPError | ServerAway | ValidationError):
                 raise NotSent("upstream_unavailable") from None
             raise
@@ -184,11 +185,14 @@ class Server:
             self._connection = None
             self._users.setdefault(connection, 0)
 
-    async def _let_go(self, connection: Connection) -> None:
+    def _let_go(self, connection: Connection) -> None:
         self._users[connection] -= 1
+        self._leaving = [each for each in self._leaving if each.alive]
         for idle in [each for each, users in self._users.items() if users <= 0 and each is not self._connection]:
             del self._users[idle]
-            await idle.close()
+            self._leaving.append(idle)
+            # Not waited for: whoever has let it go last may be at the end of its time.
+            idle.leave()
 
     def _transport(self) -> AbstractAsyncContextManager[Streams]:
         entry = self._entry
