@@ -25,7 +25,7 @@ from adapters.mcp.client.pins import (
     write_lock,
 )
 from adapters.mcp.client.server import INHERITED, Server
-from adapters.tools.mcp import FAMILY
+from adapters.tools.mcp import FAMILY, McpSettings
 from worker.settings import read_for_tools, read_named
 from workflows.domain.errors import InvalidConfiguration
 
@@ -92,7 +92,7 @@ def _known(path: Path) -> Live:
 def _run(act: Callable[[Path, Live], Coroutine[Any, Any, int]]) -> Callable[[argparse.Namespace], NoReturn]:
     def run(asked: argparse.Namespace) -> NoReturn:
         try:
-            path = read_for_tools(FAMILY.name, FAMILY.settings).servers  # type: ignore[attr-defined]
+            path = read_for_tools(FAMILY.name, McpSettings).servers
             sys.exit(asyncio.run(_acted(act, path, asked.servers)))
         except InvalidConfiguration as error:
             print(error, file=sys.stderr)

@@ -172,6 +172,7 @@ class MigrateSettings(Settings):
 
 
 Some = TypeVar("Some", bound=BaseSettings)
+OfTools = TypeVar("OfTools", bound=BaseModel)
 
 
 def read(kind: type[Some]) -> Some:
@@ -191,7 +192,7 @@ def family_prefix(name: str) -> str:
     return f"{PREFIX}{name.upper()}_"
 
 
-def read_for_tools(name: str, kind: type[BaseModel]) -> BaseModel:
+def read_for_tools(name: str, kind: type[OfTools]) -> OfTools:
     """Read the settings of a family of tools from `ONCEWARD_<NAME>_…`; raises as `read` does."""
     prefix = family_prefix(name)
     given = {key.removeprefix(prefix).lower(): value for key, value in os.environ.items() if key.startswith(prefix)}

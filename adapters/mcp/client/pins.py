@@ -6,6 +6,7 @@ annotations. Its digest is what people have reviewed; a tool whose digest is ano
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,9 +126,16 @@ def read_lock(path: Path) -> Lock:
 
 
 def write_lock(path: Path, lock: Lock) -> None:
-    """Write a lock file, sorted so that a review shows what has changed and nothing else."""
+    """Write a lock file, sorted so that a review shows what has changed, and with nothing in it that nobody can see."""
     content = lock.model_dump(mode="json", exclude_none=True)
-    path.write_text(json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+    text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
+    path.write_text("".join(map(_visible, text)) + "\n", "utf-8")
+
+
+def _visible(character: str) -> str:
+    """A character that a reader would not see, as its escape: models read those too."""
+    hidden = character not in "\n " and unicodedata.category(character)[0] in "CZM"
+    return json.dumps(character)[1:-1] if hidden else character
 
 
 def _definition(identity: str, where: str, tool: mcp_types.Tool) -> Definition:
