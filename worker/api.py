@@ -28,6 +28,7 @@ from adapters.http.headers import Headers
 from adapters.http.identity import BearerIdentity, TokenVerifier
 from adapters.http.issuer import Issuer, IssuerKeys
 from adapters.http.limits import FailedCredentials, Limiter
+from adapters.http.mcp_door import McpDoor
 from adapters.http.office import BackOfficeApi
 from adapters.http.openapi import describe
 from adapters.http.people import PersonIdentity
@@ -48,7 +49,7 @@ from adapters.postgres.inbox import PostgresInbox
 from adapters.postgres.progress import PostgresProgress
 from adapters.postgres.sessions import PostgresSessions
 from adapters.temporal.starter import TemporalStarter
-from worker import process, usage, wiring
+from worker import mcp_hosts, process, usage, wiring
 from worker.kept_dashboard import KeptDashboard
 from worker.metrics import Metrics
 from worker.readiness import Readiness
@@ -57,6 +58,8 @@ from workflows.domain.catalog import Catalog
 from workflows.domain.errors import InvalidConfiguration
 
 log = structlog.get_logger(__name__)
+
+VERSION = "0.1.0"
 
 LONGEST_FAREWELL = 10
 """Seconds that open requests get to be answered when this process is told to end."""
@@ -90,14 +93,26 @@ def application(
     settings: ApiSettings, database: Database, client: Client, web: httpx2.AsyncClient, closing: Closing
 ) -> FastAPI:
     """The door and the back office over one database and one Temporal."""
-    # A redirect to the address without its slash would be built from the Host header.
-    app = FastAPI(title="Onceward", version="0.1.0", docs_url=None, redoc_url=None, redirect_slashes=False)
-    answer_with_problems(app)
     issuer = Issuer(settings.issuer, web)
     verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)
     starter = TemporalStarter(client, settings.temporal_task_queue)
     catalog = wiring.catalog(settings)
-    app.include_router(_doors(settings, catalog, database, starter, verifier, closing).router())
+    watch = Watch(PostgresProgress(database), time.monotonic, closing)
+    cancels = Cancels(PostgresCancellations(database, _nudging(starter)), watch)
+    mcp = mcp_hosts.endpoint(settings, catalog, PostgresInbox(database), starter, watch, cancels, VERSION)
+    app = FastAPI(
+        title="Onceward",
+        version=VERSION,
+        docs_url=None,
+        redoc_url=None,
+        # A redirect to the address without its slash would be built from the Host header.
+        redirect_slashes=False,
+        lifespan=lambda _: mcp.running(),
+    )
+    answer_with_problems(app)
+    app.include_router(_doors(settings, catalog, database, starter, verifier, watch, cancels).router())
+    mcp_door = McpDoor(mcp, BearerIdentity(verifier), public_url=settings.public_url, issuer=settings.issuer)
+    mcp_door.add_to(app)
     app.add_route("/healthz", _healthy, include_in_schema=False)
     app.add_route("/readyz", Readiness(database, client).answer, include_in_schema=False)
     if settings.metrics_token is not None:
@@ -136,17 +151,15 @@ def _doors(
     database: Database,
     starter: TemporalStarter,
     verifier: TokenVerifier,
-    closing: Closing,
+    watch: Watch,
+    cancels: Cancels,
 ) -> Doors:
-    progress = PostgresProgress(database)
-    watch = Watch(progress, time.monotonic, closing)
     budget = Budget(settings.calls_per_conversation, settings.same_answers)
     inbox, offers = PostgresInbox(database), Offers(SURFACES, catalog, strict=settings.strict_tools)
     searches, parallel = Searches(catalog, offers), settings.parallel
     turns = Turns(SURFACES, catalog, inbox, starter, watch, budget, offers=offers, searches=searches, parallel=parallel)
     shortlists = Shortlists(searches, offers, inbox)
-    cancels = Cancels(PostgresCancellations(database, _nudging(starter)), watch)
-    return Doors(turns, cancels, offers, shortlists, progress, BearerIdentity(verifier))
+    return Doors(turns, cancels, offers, shortlists, PostgresProgress(database), BearerIdentity(verifier))
 
 
 def _nudging(starter: TemporalStarter) -> Callable[[Wake], Awaitable[None]]:

@@ -33,7 +33,7 @@ async def read_body(
         Problem: `body_too_large`, `invalid_json` or `invalid_request`, with every place that is at fault; or the
             credential that was good when the request began has expired before its body was here.
     """
-    raw = await _bytes(request, largest)
+    raw = await whole_body(request, largest)
     require_current(request)
     try:
         # In a thread when it is large: reading takes its time, and others wait to be answered.
@@ -53,7 +53,8 @@ def entries(details: Iterable[Detail]) -> list[dict[str, str]]:
     return [{"path": detail.path, "code": detail.code, "expected": detail.expected} for detail in details]
 
 
-async def _bytes(request: Request, largest: int) -> bytes:
+async def whole_body(request: Request, largest: int) -> bytes:
+    """The body as it came; raises `body_too_large`."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk

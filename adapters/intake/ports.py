@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -137,7 +138,8 @@ class Starter(Protocol):
 class Standing:
     """Where an operation stands, with its terminal result when it has one.
 
-    `behind`: it has not begun, and an earlier call of its turn has not ended.
+    `behind`: it has not begun, and an earlier call of its turn has not ended. `created_at` and `updated_at` are when it
+    was registered and when its state last changed.
     """
 
     operation_id: str
@@ -148,6 +150,8 @@ class Standing:
     data: Any = None
     reference: str | None = None
     behind: bool = False
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What a caller may read about it."""

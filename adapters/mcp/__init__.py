@@ -1,1 +1,1 @@
-"""MCP both ways: `client` uses the tools of other servers, `server` is a door of ours."""
+"""MCP both ways: other servers' tools as ours (`client`), and our tools for any host (`server`)."""

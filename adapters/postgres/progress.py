@@ -47,4 +47,6 @@ def _standing(row: Any) -> Standing:
         data=None if row.result is None else rows.from_text(row.result),
         reference=row.reference,
         behind=row.behind,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
     )

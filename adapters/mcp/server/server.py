@@ -1,0 +1,139 @@
+"""The server: `tools/list`, `tools/call` and the tasks of one deployment, for whoever calls.
+
+Revisions 2026-07-28 (each request by itself) and those before it with a handshake, 2025-11-25 and older. No list of
+tools changes while this process runs, so none is announced as changed.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import mcp_types as types
+import structlog
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
+
+from adapters.intake.cancels import Cancels
+from adapters.intake.retelling import Retelling
+from adapters.intake.search_tool import SEARCH
+from adapters.intake.turns import TurnOrder, Turns
+from adapters.mcp.server import tasks
+from adapters.mcp.server.arriving import arrival_of, params_of
+from adapters.mcp.server.asking import Asked, asked
+from adapters.mcp.server.listing import FRESH_SECONDS, ToolList
+from adapters.mcp.server.own_tools import OWN_TOOLS, WAIT_SECONDS, OwnTools
+from adapters.mcp.server.tasks import Tasks
+from workflows.domain.errors import OncewardError, ResponseRefused, StoreUnavailable, entry_of
+from workflows.domain.principal import Principal
+from workflows.domain.proposal import CallError
+
+log = structlog.get_logger(__name__)
+
+Context = ServerRequestContext[Any, Any]
+Json = dict[str, Any]
+Made = TypeVar("Made")
+
+PROGRESS_SECONDS = 1.0
+"""How often a host that asks for progress is told that its call is still waited for."""
+
+NOT_OFFERED = frozenset({"unknown_tool", "tool_not_allowed"})
+"""To this caller both are the same: there is no such tool."""
+
+INSTRUCTIONS = (
+    "Each tool's answer has a status. When it is waiting, a person may have to approve or the outcome is being found "
+    "out: do not make the call again, ask get_operation with the answer's operation_id."
+)
+
+
+class McpServer:
+    """The handlers, over one intake.
+
+    `turns`, `retelling` and `tools` are of one surface, whose name is `surface`.
+    """
+
+    def __init__(self, surface: str, turns: Turns, retelling: Retelling, cancels: Cancels, tools: ToolList) -> None:
+        self._surface, self._turns, self._retelling, self._tools = surface, turns, retelling, tools
+        self._own = OwnTools(retelling, cancels)
+        self._tasks = Tasks(retelling, cancels, tools)
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    def protocol(self, version: str) -> Server[Any]:
+        """The package's server with our handlers; `version` is that of this program."""
+        server: Server[Any] = Server(
+            "onceward",
+            version=version,
+            title="Onceward",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            get_tool_input_schema=lambda _: None,  # no argument of ours travels in a header
+        )
+        self._tasks.add_to(server)
+        return server
+
+    async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """List what this caller may be offered, for nobody else to be shown."""
+        tools = list(self._tools.of(arrival_of(context).principal))
+        return types.ListToolsResult(tools=tools, ttl_ms=FRESH_SECONDS * 1000, cache_scope="private")
+
+    async def call_tool(self, context: Context, _: types.CallToolRequestParams) -> Any:
+        """Carry a call to its answer, to a handle, or to a task.
+
+        Whoever hangs up stops waiting and nothing else: what was asked is registered as one, or not at all.
+        """
+        call, principal = asked(params_of(context), context.protocol_version), arrival_of(context).principal
+        return await self._carried(context, self._answer(principal, call))
+
+    async def _answer(self, principal: Principal, call: Asked) -> Json:
+        try:
+            if any(call.name == tool.name for tool in OWN_TOOLS):
+                return await self._own.answer(principal, call.name, call.arguments)
+            return await self._turn(principal, call)
+        except ResponseRefused as refused:
+            raise _refusal(INVALID_PARAMS, refused.code) from None
+        except StoreUnavailable as outage:
+            raise _refusal(INTERNAL_ERROR, outage.code) from None
+
+    async def _turn(self, principal: Principal, call: Asked) -> Json:
+        if call.name == SEARCH.name:
+            raise _refusal(INVALID_PARAMS, "unknown_tool")
+        order = TurnOrder(self._surface, call.response(principal), wait_seconds=WAIT_SECONDS)
+        answer = await self._turns.take(principal, order)
+        (result,), (message,) = answer.results, answer.append
+        if result.error is not None and result.error.code in NOT_OFFERED:
+            raise _refusal(INVALID_PARAMS, "unknown_tool")
+        if result.operation_id is None:
+            return message
+        if result.final or not call.takes_tasks:
+            return self._tools.held(call.name, message)
+        return await self._task(principal, result.operation_id)
+
+    async def _task(self, principal: Principal, operation_id: str) -> Json:
+        retold = await self._retelling.of(principal, operation_id)
+        if retold is None:
+            raise _refusal(INTERNAL_ERROR, OncewardError.code)
+        if retold.result.final:
+            return self._tools.held(retold.standing.tool, retold.message)
+        return tasks.created(retold)
+
+    async def _carried(self, context: Context, work: Coroutine[Any, Any, Made]) -> Made:
+        """Wait for the work, with progress for a host that wants it; the work goes on when nobody waits any more."""
+        task = asyncio.ensure_future(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._over)
+        waited = 0.0
+        while not (await asyncio.wait({task}, timeout=PROGRESS_SECONDS))[0]:
+            waited += PROGRESS_SECONDS
+            await context.session.report_progress(waited, message="The call is waited for.")
+        return task.result()
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._under_way.discard(task)
+        if not task.cancelled() and (failure := task.exception()) is not None and not isinstance(failure, MCPError):
+            log.error("mcp_call_failed", failure=type(failure).__name__)
+
+
+def _refusal(number: int, code: str) -> MCPError:
+    return MCPError(number, entry_of(code).meaning, CallError(code).as_json())
