@@ -248,7 +248,7 @@ async def test_a_call_by_mcp_is_kept_like_any_other(onceward: Onceward) -> None:
 async def test_a_host_that_asks_for_progress_hears_of_it_until_the_answer(onceward: Onceward) -> None:
     heard: list[float] = []
 
-    async def hear(progress: float, _: float | None, __: str | None) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append(progress)
 
     async with host(onceward) as client:

@@ -156,7 +156,9 @@ def test_migrating_without_a_database_ends_in_one_sentence() -> None:
     assert_one_sentence(ended.stderr.strip())
 
 
-@pytest.mark.parametrize("program", ["worker", "worker.api", "worker.relay", "worker.migrate", "examples.demo"])
+@pytest.mark.parametrize(
+    "program", ["worker", "worker.api", "worker.relay", "worker.migrate", "worker.mcp", "examples.demo"]
+)
 def test_help_needs_no_settings(program: str) -> None:
     ended = run(program, "--help", environment={})
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -63,6 +63,6 @@ async def result(onceward: Onceward, method: str, params: Json, **options: Any) 
     return dict(answer["result"])
 
 
-def naming(request_id: str) -> Json:
+def naming(request_id: Any) -> Any:
     """The `_meta` of a call by which a host names its request."""
     return {REQUEST_ID: request_id}

@@ -1,10 +1,12 @@
 """`--help` of each process names the settings that it reads, whatever the environment holds."""
 
 import pytest
+from pydantic_settings import BaseSettings
 
 from adapters.tools.payments import PaymentsSettings
-from worker import api, migrate, relay, usage
-from worker.settings import ApiSettings, MigrateSettings, RelaySettings, Settings, WorkerSettings
+from worker import api, mcp, migrate, relay, usage
+from worker.mcp_stdio import McpSettings
+from worker.settings import ApiSettings, MigrateSettings, RelaySettings, WorkerSettings
 
 
 @pytest.mark.parametrize(
@@ -14,10 +16,11 @@ from worker.settings import ApiSettings, MigrateSettings, RelaySettings, Setting
         ("worker.api", api.__doc__, ApiSettings),
         ("worker.relay", relay.__doc__, RelaySettings),
         ("worker.migrate", migrate.__doc__, MigrateSettings),
+        ("worker.mcp", mcp.__doc__, McpSettings),
     ],
 )
 def test_help_says_what_the_process_is_and_names_every_setting_with_its_expectation(
-    program: str, doc: str | None, settings: type[Settings], capsys: pytest.CaptureFixture[str]
+    program: str, doc: str | None, settings: type[BaseSettings], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         usage.parser(program, doc, settings).parse_args(["--help"])
