@@ -48,3 +48,8 @@ recorded: setup ## Read and answer exchanges that were recorded at providers, an
 .PHONY: eval-search
 eval-search: setup ## Measure how well tools are found; ARGS="--time", ARGS="--into docs/search" for the page and the picture
 	@$(RUN) -m tests.search $(ARGS)
+
+# Its own last line is the verdict. Fetches a Node and the suite into .venv the first time.
+.PHONY: conformance
+conformance: setup ## Run the official MCP conformance suite against our server and client, and the Inspector as a host
+	@$(RUN) -m tests.conformance $(ARGS)

@@ -35,8 +35,11 @@ Context = ServerRequestContext[Any, Any]
 Json = dict[str, Any]
 Made = TypeVar("Made")
 
-PROGRESS_SECONDS = 1.0
+PROGRESS_SECONDS = 0.5
 """How often a host that asks for progress is told that its call is still waited for."""
+
+TASK_WAIT_SECONDS = 0.5
+"""The same as `WAIT_SECONDS` for a host that can poll: what is quick is answered at once, all else is a task."""
 
 NOT_OFFERED = frozenset({"unknown_tool", "tool_not_allowed"})
 """To this caller both are the same: there is no such tool."""
@@ -99,7 +102,8 @@ class McpServer:
     async def _turn(self, principal: Principal, call: Asked) -> Json:
         if call.name == SEARCH.name:
             raise _refusal(INVALID_PARAMS, "unknown_tool")
-        order = TurnOrder(self._surface, call.response(principal), wait_seconds=WAIT_SECONDS)
+        patience = TASK_WAIT_SECONDS if call.takes_tasks else WAIT_SECONDS
+        order = TurnOrder(self._surface, call.response(principal), wait_seconds=patience)
         answer = await self._turns.take(principal, order)
         (result,), (message,) = answer.results, answer.append
         if result.error is not None and result.error.code in NOT_OFFERED:

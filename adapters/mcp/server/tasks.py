@@ -11,7 +11,8 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_REQUIRED_CLIENT_CAPABILITY
+from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
+from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_REQUIRED_CLIENT_CAPABILITY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from adapters.intake.answers import ASK_AGAIN_SECONDS
@@ -116,6 +117,10 @@ def _require_extension(context: Context) -> None:
         raise MCPError(METHOD_NOT_FOUND, "Method not found", context.method)
     if not takes_tasks(context.params or {}, context.protocol_version):
         raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, "Missing required client capability", REQUIRED)
+    named = context.request.headers.get(MCP_NAME_HEADER) if context.request is not None else None
+    if named is not None and decode_header_value(named) != (context.params or {}).get("taskId"):
+        # Whoever stands between would send it elsewhere than it says.
+        raise MCPError(HEADER_MISMATCH, f"The {MCP_NAME_HEADER} header names another task.")
 
 
 def _absent() -> MCPError:
