@@ -4,6 +4,7 @@ It does what an executor does with somebody's server: asks what there is, calls 
 """
 
 import asyncio
+import json
 import os
 import sys
 from typing import Any
@@ -11,18 +12,21 @@ from typing import Any
 from mcp import Client, MCPError
 
 REVISION = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "2026-07-28")
-ARGUMENTS: dict[str, dict[str, Any]] = {"add_numbers": {"a": 5, "b": 3}}
+TOLD: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+"""What the suite wants of this scenario: `toolCalls`, each with `name` and `arguments`, where it wants certain ones."""
 
 
 async def main(url: str) -> None:
-    """List the tools and call each that the suite has, with the arguments that its schema asks for."""
-    mode: Any = "legacy" if REVISION < "2026" else REVISION
+    """List the tools, and call those that the suite names, or else each with arguments that fit its schema."""
+    mode: Any = "legacy" if REVISION < "2026" else "auto"
     async with Client(url, mode=mode, read_timeout_seconds=20) as client:
-        for tool in (await client.list_tools()).tools:
+        tools = (await client.list_tools()).tools
+        fitting = [{"name": tool.name, "arguments": _arguments(tool.input_schema)} for tool in tools]
+        for call in TOLD.get("toolCalls", fitting):
             try:
-                await client.call_tool(tool.name, ARGUMENTS.get(tool.name) or _arguments(tool.input_schema))
+                await client.call_tool(call["name"], call["arguments"])
             except MCPError as refused:
-                print(f"{tool.name}: {refused.code}", file=sys.stderr)
+                print(f"{call['name']}: {refused.code}", file=sys.stderr)
 
 
 def _arguments(schema: dict[str, Any]) -> dict[str, Any]:

@@ -40,6 +40,10 @@ class Workshop:
         """The suite's program."""
         return str(self._home / "node_modules/@modelcontextprotocol/conformance/dist/index.js")
 
+    def requirements(self, revision: str) -> Path:
+        """The suite's own list of what a revision asks for."""
+        return self._home / f"node_modules/@modelcontextprotocol/conformance/requirements/{revision}.yaml"
+
     @property
     def inspector(self) -> str:
         """The Inspector's program."""
