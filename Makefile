@@ -51,5 +51,5 @@ eval-search: setup ## Measure how well tools are found; ARGS="--time", ARGS="--i
 
 # Its own last line is the verdict. Fetches a Node and the suite into .venv the first time.
 .PHONY: conformance
-conformance: setup ## Run the official MCP conformance suite against our server and client, and the Inspector as a host
+conformance: setup ## Run the official MCP conformance suite against our server and client, with other makers' hosts
 	@$(RUN) -m tests.conformance $(ARGS)

