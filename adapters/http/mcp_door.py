@@ -70,8 +70,8 @@ class McpDoor:
         except strict_json.StrictJsonError as error:
             await _unread(PARSE_ERROR, "The body is not strict JSON.", error.code)(scope, receive, send)
             return
-        if not isinstance(message, dict):
-            await _unread(INVALID_REQUEST, "The body must be one JSON-RPC message.")(scope, receive, send)
+        if not _is_request(message):
+            await _unread(INVALID_REQUEST, "The body must be one request or notification.")(scope, receive, send)
             return
         scope[ARRIVAL] = Arrival(caller_of(request), message)
         await self._protocol(scope, _again(raw, receive), send)
@@ -89,6 +89,18 @@ class McpDoor:
             where = f'resource_metadata="{self._public_url}{METADATA}{PATH}"'
             refused.headers["WWW-Authenticate"] += f", {where}"
             raise
+
+
+def _is_request(message: Any) -> bool:
+    """Whether it is a request or a notification in form; we ask hosts nothing, so none of them answers us."""
+    return (
+        isinstance(message, dict)
+        and message.get("jsonrpc") == "2.0"
+        and isinstance(message.get("method"), str)
+        and isinstance(message.get("id", 0), str | int)
+        and not isinstance(message.get("id"), bool)
+        and isinstance(message.get("params", {}), dict)
+    )
 
 
 def _unread(number: int, message: str, code: str = "") -> Response:

@@ -60,6 +60,11 @@ async def test_there_is_no_stream_to_listen_to_and_no_session_to_end(onceward: O
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_order","arguments":{"x":NaN}}}', -32700),
         (b'[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]', -32600),
         (b'"text"', -32600),
+        (b'{"jsonrpc":"2.0","id":{"a":"s3cret"},"method":"tools/list"}', -32600),
+        (b'{"jsonrpc":"2.0","id":true,"method":"tools/list"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":["s3cret"]}', -32600),
+        (b'{"jsonrpc":"1.0","id":1,"method":"tools/list"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"s3cret":1}}', -32600),
     ],
 )
 async def test_what_is_no_single_strict_message_is_refused_whole(onceward: Onceward, body: bytes, number: int) -> None:
@@ -68,6 +73,7 @@ async def test_what_is_no_single_strict_message_is_refused_whole(onceward: Oncew
         answer = await onceward.door.post("/mcp", content=body, headers=headers | revision)
         assert answer.status_code == 400
         assert answer.json()["error"]["code"] == number
+        assert "s3cret" not in answer.text
 
 
 async def test_a_body_without_measure_is_not_read_to_its_end(onceward: Onceward) -> None:

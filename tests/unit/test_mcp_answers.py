@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,6 +14,7 @@ from mcp_types.methods import validate_server_result
 from adapters.envelopes import mcp
 from adapters.mcp.server.answers import fitted, output_schema, output_schema_of
 from adapters.mcp.server.asking import asked
+from adapters.mcp.server.server import without_internals
 from adapters.mcp.server.words import CAPABILITIES, REQUEST_ID, TASKS
 from adapters.strict_json import parse
 from tests.support.contracts import CONTRACTS
@@ -146,3 +148,13 @@ def test_a_name_that_is_none_is_refused(key: Any) -> None:
 )
 def test_a_host_polls_only_where_this_request_says_so(meta: Json, version: str, takes: bool) -> None:
     assert asked({"name": "get_order", "_meta": meta}, version).takes_tasks is takes
+
+
+async def test_a_surprise_of_ours_is_told_without_its_words() -> None:
+    async def fails(_: Any) -> Any:
+        raise RuntimeError("s3cret")
+
+    with pytest.raises(MCPError) as refused:
+        await without_internals(Mock(method="tools/call"), fails)
+    assert refused.value.code == -32603
+    assert "s3cret" not in repr(refused.value.error)

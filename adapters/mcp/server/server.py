@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 import mcp_types as types
 import structlog
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
+from pydantic import ValidationError
 
 from adapters.intake.cancels import Cancels
 from adapters.intake.retelling import Retelling
@@ -74,6 +75,7 @@ class McpServer:
             get_tool_input_schema=lambda _: None,  # no argument of ours travels in a header
         )
         self._tasks.add_to(server)
+        server.middleware.append(without_internals)
         return server
 
     async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -137,6 +139,17 @@ class McpServer:
         self._under_way.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None and not isinstance(failure, MCPError):
             log.error("mcp_call_failed", failure=type(failure).__name__)
+
+
+async def without_internals(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Let no surprise of ours reach a host in its own words; the package would send them in the older revisions."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception:
+        log.exception("mcp_request_failed")
+        raise _refusal(INTERNAL_ERROR, OncewardError.code) from None
 
 
 def _refusal(number: int, code: str) -> MCPError:
