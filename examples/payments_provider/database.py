@@ -29,7 +29,8 @@ class DatabaseUnreachable(Exception):
 
 async def open_books(url: URL) -> AsyncEngine:
     """An engine on a database that has all tables and, if it was empty, the seed data."""
-    engine = create_async_engine(url, pool_size=POOL_SIZE, max_overflow=0)
+    # A database that was restarted is no fault of the provider's: those are made by its switches alone.
+    engine = create_async_engine(url, pool_size=POOL_SIZE, max_overflow=0, pool_pre_ping=True)
     try:
         await _create_missing_database(engine)
     except OperationalError as refused:
