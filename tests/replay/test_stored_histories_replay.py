@@ -9,7 +9,7 @@ from temporalio.worker import Replayer
 
 from tests.replay.lives import LIVES, TURNS
 from tests.replay.record import HISTORIES
-from worker.sandbox import sandbox
+from tests.support.sandbox import sandbox_of_tests
 from workflows import contracts
 from workflows.execute_operation import ExecuteOperation
 from workflows.execute_turn import ExecuteTurn
@@ -24,7 +24,7 @@ def history(path: Path) -> WorkflowHistory:
 
 async def replay(past: WorkflowHistory) -> None:
     """Raises when today's code would have done otherwise."""
-    await Replayer(workflows=[ExecuteOperation, ExecuteTurn], workflow_runner=sandbox()).replay_workflow(past)
+    await Replayer(workflows=[ExecuteOperation, ExecuteTurn], workflow_runner=sandbox_of_tests()).replay_workflow(past)
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")

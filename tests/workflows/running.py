@@ -8,8 +8,8 @@ from temporalio.client import WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
+from tests.support.sandbox import sandbox_of_tests
 from tests.workflows.script import Script
-from worker.sandbox import sandbox
 from workflows.execute_operation import ExecuteOperation
 from workflows.messages import Ending, OperationRef
 
@@ -25,7 +25,7 @@ async def running(environment: WorkflowEnvironment, script: Script) -> AsyncIter
         task_queue=operation_id,
         workflows=[ExecuteOperation],
         activities=script.activities(),
-        workflow_runner=sandbox(),
+        workflow_runner=sandbox_of_tests(),
         workflow_failure_exception_types=[Exception],
         # A machine that is busy with other tests is slow, and that is no deadlock.
         debug_mode=True,

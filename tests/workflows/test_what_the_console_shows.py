@@ -14,6 +14,7 @@ from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Replayer
 
 from adapters.http.back_office import words
+from tests.support.sandbox import sandbox_of_tests
 from tests.support.waiting import until
 from tests.workflows import turns
 from tests.workflows.running import running
@@ -162,7 +163,7 @@ async def test_a_history_of_today_replays_today(short_histories: WorkflowEnviron
         await handle.result()
         history = await handle.fetch_history()
     assert any(event.HasField("marker_recorded_event_attributes") for event in history.events)
-    await Replayer(workflows=[ExecuteOperation]).replay_workflow(history)
+    await Replayer(workflows=[ExecuteOperation], workflow_runner=sandbox_of_tests()).replay_workflow(history)
 
 
 async def test_a_turn_says_which_write_it_waits_for_and_what_comes_after(short_histories: WorkflowEnvironment) -> None:

@@ -11,7 +11,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
-from worker.sandbox import sandbox
+from tests.support.sandbox import sandbox_of_tests
 from workflows import contracts
 from workflows.execute_operation import ExecuteOperation
 from workflows.execute_turn import ExecuteTurn
@@ -100,7 +100,7 @@ async def running(environment: WorkflowEnvironment, script: Script, ref: TurnRef
         task_queue=queue,
         workflows=[ExecuteOperation, ExecuteTurn],
         activities=script.activities(),
-        workflow_runner=sandbox(),
+        workflow_runner=sandbox_of_tests(),
         workflow_failure_exception_types=[Exception],
         # A machine that is busy with other tests is slow, and that is no deadlock.
         debug_mode=True,
