@@ -23,9 +23,9 @@ demo: setup ## Run the demonstration: real servers, a scripted model, faults, an
 dev: setup ## Start everything on this machine and stay; ARGS="--port 8080" for options
 	@$(RUN) -m worker.dev $(ARGS)
 
-# Most tests wait for real servers, so six files at a time take a third as long as one, also on two cores.
+# Most tests wait for real servers, so four files at a time take half as long as one, also on two cores.
 test: setup ## Run all tests; ARGS="-k approval" for some
-	@browser="$$($(RUN) .ci/browser.py)" && CHROMIUM="$$browser" $(RUN) -m pytest -n 6 --dist loadfile --no-loadscope-reorder $(ARGS) $(verdict)
+	@browser="$$($(RUN) .ci/browser.py)" && CHROMIUM="$$browser" $(RUN) -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS) $(verdict)
 
 check: setup ## Lint, formatting, types and the import rule
 	@($(RUN) -m ruff check && $(RUN) -m ruff format --check && $(RUN) -m mypy && .venv/bin/lint-imports) $(verdict)

@@ -6,7 +6,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from worker.sandbox import sandbox
 
-OF_TESTS = ("_pytest", "pygments", "pytest")
+OF_TESTS = ("_pytest", "beartype", "pygments", "pytest")
 """What takes part in every import where tests run; to import it anew for each workflow takes longer than the tests."""
 
 
