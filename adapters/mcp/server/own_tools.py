@@ -35,32 +35,34 @@ class WhichOperation(BaseModel):
 
 ANY_RESULT: Json = {"type": "object", "description": "The data of the tool that the operation is of."}
 
+
+def _own(name: str, title: str, description: str, *, reads: bool) -> types.Tool:
+    return types.Tool(
+        name=name,
+        title=title,
+        description=description,
+        input_schema=WhichOperation.model_json_schema(),
+        output_schema=output_schema(ANY_RESULT),
+        annotations=types.ToolAnnotations(
+            read_only_hint=reads, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+    )
+
+
 OWN_TOOLS = (
-    types.Tool(
-        name=GET_OPERATION,
-        title="Ask what came of a call",
-        description=(
-            "Tells where an earlier call stands, and its result once it has ended. Use it after an answer whose status "
-            "is waiting, instead of making that call again; not more often than retry_after_seconds says."
-        ),
-        input_schema=WhichOperation.model_json_schema(),
-        output_schema=output_schema(ANY_RESULT),
-        annotations=types.ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+    _own(
+        GET_OPERATION,
+        "Ask what came of a call",
+        "Tells where an earlier call stands, and its result once it has ended. Use it after an answer whose status "
+        "is waiting, instead of making that call again; not more often than retry_after_seconds says.",
+        reads=True,
     ),
-    types.Tool(
-        name=CANCEL_OPERATION,
-        title="Take a call back",
-        description=(
-            "Takes an earlier call back that is still waiting. It stops if nothing was sent yet; what has happened "
-            "stays so. The answer's cancellation says what came of the wish."
-        ),
-        input_schema=WhichOperation.model_json_schema(),
-        output_schema=output_schema(ANY_RESULT),
-        annotations=types.ToolAnnotations(
-            read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
+    _own(
+        CANCEL_OPERATION,
+        "Take a call back",
+        "Takes an earlier call back that is still waiting. It stops if nothing was sent yet; what has happened "
+        "stays so. The answer's cancellation says what came of the wish.",
+        reads=False,
     ),
 )
 """As they are listed for everybody: what is whose is asked when they are called."""
