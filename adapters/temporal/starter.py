@@ -7,12 +7,14 @@ from temporalio.client import Client
 from temporalio.common import (
     ActivityIDConflictPolicy,
     ActivityIDReusePolicy,
+    Priority,
     WorkflowIDConflictPolicy,
     WorkflowIDReusePolicy,
 )
 from temporalio.exceptions import ActivityAlreadyStartedError, WorkflowAlreadyStartedError
 
 from workflows import attributes, contracts
+from workflows.domain.intent import digest
 from workflows.messages import OperationRef, TurnRef
 
 RPC_TIMEOUT = timedelta(seconds=10)
@@ -37,7 +39,12 @@ class TemporalStarter:
         found_by = attributes.of_turn(ref.tenant)
         summary = attributes.summary_of_turn(len(ref.reads), len(ref.writes), ref.tenant)
         return await self._start(
-            contracts.EXECUTE_TURN, turn_id, ref, search_attributes=found_by, static_summary=summary
+            contracts.EXECUTE_TURN,
+            turn_id,
+            ref,
+            search_attributes=found_by,
+            static_summary=summary,
+            priority=_share_of(ref.tenant),
         )
 
     async def start_again(self, operation_id: str, intent_hash: str, tool: str, tenant: str) -> None:
@@ -69,6 +76,7 @@ class TemporalStarter:
                 id_reuse_policy=ActivityIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
                 search_attributes=attributes.of_operation(tool, tenant),
                 summary=attributes.summary(tool, tenant),
+                priority=_share_of(tenant),
                 rpc_timeout=RPC_TIMEOUT,
             )
         except ActivityAlreadyStartedError:
@@ -77,7 +85,8 @@ class TemporalStarter:
     async def _start_operation(self, operation_id: str, intent_hash: str, tool: str, tenant: str, **more: Any) -> None:
         ref, found_by = OperationRef(operation_id, intent_hash), attributes.of_operation(tool, tenant)
         shown = {"search_attributes": found_by, "static_summary": attributes.summary(tool, tenant)}
-        await self._start(contracts.EXECUTE_OPERATION, operation_id, ref, **shown, **more)
+        order = {"priority": _share_of(tenant), **shown, **more}
+        await self._start(contracts.EXECUTE_OPERATION, operation_id, ref, **order)
 
     async def _start(self, workflow: str, workflow_id: str, ref: OperationRef | TurnRef, **more: Any) -> bool:
         """Whether it is running now; False when it has ended before and may not be started again."""
@@ -95,3 +104,11 @@ class TemporalStarter:
         except WorkflowAlreadyStartedError:
             return False
         return True
+
+
+def _share_of(tenant: str) -> Priority:
+    """Tenants whose work waits for a worker are served in turn, so that none waits behind all that another has asked.
+
+    Steps and children inherit it. A digest, because the server takes 64 bytes and a tenant's name may be longer.
+    """
+    return Priority(fairness_key=digest(tenant))

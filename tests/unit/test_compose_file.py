@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from adapters.tools.family import families
+from worker.dev import temporal
 from worker.settings import (
     ApiSettings,
     MigrateSettings,
@@ -61,3 +62,12 @@ def test_only_the_worker_holds_the_credentials_of_a_downstream_service() -> None
 def test_a_process_connects_as_its_own_role(name: str) -> None:
     role = {"api": "door", "migrate": "owner"}.get(name, name)
     assert f"//onceward_{role}:" in COMPOSE["services"][name]["environment"]["ONCEWARD_POSTGRES_DSN"]
+
+
+def test_its_temporal_lets_tenants_take_turns_as_ours_does() -> None:
+    server = COMPOSE["services"]["temporal"]
+    (mounted,) = server["configs"]
+    assert server["environment"]["DYNAMIC_CONFIG_FILE_PATH"] == mounted["target"]
+    settings = yaml.safe_load(COMPOSE["configs"][mounted["source"]]["content"])
+    assert settings["matching.enableFairness"] == [{"value": True}]
+    assert "matching.enableFairness=true" in temporal.FAIR

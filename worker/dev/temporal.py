@@ -15,6 +15,10 @@ from workflows import attributes
 QUEUES = ("transfer", "timer", "visibility", "outbound")
 POLLS_PER_SECOND = 10_000
 
+# Tenants whose work waits for a worker take turns, exactly so within one partition of a task queue. Of the others only
+# nothing new is written to them: what an older server has left in them is still read.
+FAIR = ("matching.enableFairness=true", "matching.numTaskqueueWritePartitions=1")
+
 # One probe starts a process, so it gets more time than a connection would (seconds).
 PROBE_TIMEOUT = 10.0
 
@@ -29,7 +33,7 @@ def command(layout: Layout) -> list[str]:
         *("--http-port", str(ports["temporal_http"]), "--metrics-port", str(ports["temporal_metrics"])),
         # Readers and the one writer do not block each other, and a commit costs one sync instead of several.
         *("--db-filename", str(layout.folder.temporal_file), "--sqlite-pragma", "journal_mode=WAL"),
-        *(part for queue in QUEUES for part in ("--dynamic-config-value", _unthrottled(queue))),
+        *(part for setting in (*FAIR, *map(_unthrottled, QUEUES)) for part in ("--dynamic-config-value", setting)),
         *(part for name, kind in attributes.KINDS.items() for part in ("--search-attribute", f"{name}={kind}")),
         *("--ui-disable-news-fetch", "--log-level", "warn", "--color", "never"),
     ]
