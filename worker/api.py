@@ -38,7 +38,7 @@ from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget
 from adapters.intake.searches import Searches, Shortlists
 from adapters.intake.turns import Turns
-from adapters.intake.watch import Watch
+from adapters.intake.watch import News, Watch
 from adapters.postgres.audit_log import PostgresAuditLog
 from adapters.postgres.back_office import PostgresBackOffice
 from adapters.postgres.cancellations import PostgresCancellations
@@ -46,6 +46,7 @@ from adapters.postgres.dashboard import PostgresDashboard
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
 from adapters.postgres.inbox import PostgresInbox
+from adapters.postgres.news import PostgresNews
 from adapters.postgres.progress import PostgresProgress
 from adapters.postgres.sessions import PostgresSessions
 from adapters.temporal.starter import TemporalStarter
@@ -79,25 +80,31 @@ class Closing:
 class Server(uvicorn.Server):
     """Tells those who wait before it ends, so that they are answered instead of cut off."""
 
-    def __init__(self, config: uvicorn.Config, closing: Closing) -> None:
+    def __init__(self, config: uvicorn.Config, closing: Closing, news: PostgresNews) -> None:
         super().__init__(config)
-        self._closing = closing
+        self._closing, self._news = closing, news
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """The server's own answer to SIGINT and SIGTERM."""
         self._closing.begun = True
+        self._news.wake_all()
         super().handle_exit(sig, frame)
 
 
 def application(
-    settings: ApiSettings, database: Database, client: Client, web: httpx2.AsyncClient, closing: Closing
+    settings: ApiSettings,
+    database: Database,
+    client: Client,
+    web: httpx2.AsyncClient,
+    closing: Closing,
+    news: News | None = None,
 ) -> FastAPI:
     """The door and the back office over one database and one Temporal."""
     issuer = Issuer(settings.issuer, web)
     verifier = TokenVerifier(IssuerKeys(issuer), issuer=settings.issuer, audience=settings.audience)
     starter = TemporalStarter(client, settings.temporal_task_queue)
     catalog = wiring.catalog(settings)
-    watch = Watch(PostgresProgress(database), time.monotonic, closing)
+    watch = Watch(PostgresProgress(database), time.monotonic, closing, news)
     cancels = Cancels(PostgresCancellations(database, _nudging(starter)), watch)
     mcp = mcp_hosts.endpoint(settings, catalog, PostgresInbox(database), starter, watch, cancels, VERSION)
     app = FastAPI(
@@ -208,11 +215,12 @@ async def main() -> None:
     """Serve until told to end."""
     settings = read(ApiSettings)
     process.set_up_logs(settings.log_format)
-    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-api", answering=True)
-    closing = Closing()
+    dsn, closing = settings.postgres_dsn.get_secret_value(), Closing()
+    database = Database(dsn, application_name="onceward-api", answering=True)
+    news = PostgresNews(database, dsn, application_name="onceward-api-news")
     async with process.temporal(settings) as client, httpx2.AsyncClient(timeout=5.0) as web:
         config = uvicorn.Config(
-            guarded(application(settings, database, client, web, closing), settings),
+            guarded(application(settings, database, client, web, closing, news), settings),
             # Nobody's word about who is behind them counts, but for the proxies that the settings name.
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=list(settings.trusted_proxies),
@@ -224,7 +232,8 @@ async def main() -> None:
             await database.require()
             with _listening(settings) as listener:
                 process.say_ready(settings.ready_file)
-                await Server(config, closing).serve([listener])
+                async with news.running():
+                    await Server(config, closing, news).serve([listener])
         finally:
             await database.close()
 
