@@ -23,7 +23,10 @@ from workflows.messages import TurnRef
 log = structlog.get_logger(__name__)
 
 IDLE_SECONDS = 0.2
-"""Pause when nothing is due."""
+"""Between two looks of all drains together when nothing is due; nothing is due before the door has tried it itself."""
+
+EVENTS_SECONDS = 0.2
+"""Pause when no event is due."""
 
 SWEEP_SECONDS = 5.0
 SWEEP_NUMBER = 20
@@ -32,22 +35,47 @@ SWEEP_NUMBER = 20
 SEAL_SECONDS = 1.0
 """Pause when every line of the audit log is sealed."""
 
+WORKS = 3
+"""What works beside the drains, each on a connection of its own: telling, sweeping, sealing."""
+
 
 class Relay:
     """Hands each message to where it belongs, starts again what nobody carries any more, and seals what was told."""
 
     def __init__(
-        self, outbox: PostgresOutbox, sweep: PostgresSweep, sealing: PostgresSealing, starter: TemporalStarter
+        self,
+        outbox: PostgresOutbox,
+        sweep: PostgresSweep,
+        sealing: PostgresSealing,
+        starter: TemporalStarter,
+        drains: int = 1,
     ) -> None:
+        """So many `drains` work side by side: one whose messages take long holds up none of the others."""
         self._outbox, self._sweep, self._sealing, self._starter = outbox, sweep, sealing, starter
+        self._drains = drains
 
     async def run(self) -> None:
-        """Drain, sweep and seal for ever."""
-        works = {"drain": self._drain, "sweep": self._look_for_the_forgotten, "seal": self._seal}
-        await asyncio.gather(*(for_ever(name, work) for name, work in works.items()))
+        """Drain, tell, sweep and seal for ever."""
+        works = {"tell": self._tell, "sweep": self._look_for_the_forgotten, "seal": self._seal}
+        drains = (self._drain_for_ever(place) for place in range(self._drains))
+        await asyncio.gather(*drains, *(for_ever(name, work) for name, work in works.items()))
+
+    async def _drain_for_ever(self, place: int) -> None:
+        # One after the other, so that they do not all look at the same moment and then none for a while.
+        await asyncio.sleep(place * IDLE_SECONDS)
+        await for_ever("drain", self._drain)
 
     async def _drain(self) -> float:
-        return 0.0 if await self._outbox.drain(self.deliver) else IDLE_SECONDS
+        return 0.0 if await self._outbox.drain(self.deliver) else IDLE_SECONDS * self._drains
+
+    async def _tell(self) -> float:
+        """Strike events off; who wants to be told of one has a notice of it from then on."""
+        told = await self._outbox.tell()
+        for event in told:
+            log.info(
+                "event", operation_id=event.operation_id, message_id=event.message_id, what=event.payload.get("what")
+            )
+        return 0.0 if told else EVENTS_SECONDS
 
     async def _look_for_the_forgotten(self) -> float:
         """Start each open operation's workflow; where it runs, nothing happens."""
@@ -72,14 +100,6 @@ class Relay:
             await self._starter.start_turn(*_turn(message.payload))
         elif message.kind == "nudge":
             await self._starter.nudge(message.operation_id, **_start(message.payload))
-        elif message.kind == "event":
-            # Who wants to be told of it gets a notice as it is struck off.
-            log.info(
-                "event",
-                operation_id=message.operation_id,
-                message_id=message.message_id,
-                what=message.payload.get("what"),
-            )
         else:
             raise Undeliverable(message.kind)
 
@@ -102,11 +122,12 @@ async def main() -> None:
     """Serve until told to end."""
     settings = read(RelaySettings)
     process.set_up_logs(settings.log_format)
-    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-relay", pool_size=3)
+    dsn, connections = settings.postgres_dsn.get_secret_value(), settings.drains + WORKS
+    database = Database(dsn, application_name="onceward-relay", pool_size=connections)
     outbox = PostgresOutbox(database, notices.addressed(settings))
     async with process.temporal(settings) as client, notices.connected(settings) as telling:
         starter = TemporalStarter(client, settings.temporal_task_queue)
-        relay = Relay(outbox, PostgresSweep(database), PostgresSealing(database), starter)
+        relay = Relay(outbox, PostgresSweep(database), PostgresSealing(database), starter, settings.drains)
         try:
             await database.require()
             process.say_ready(settings.ready_file)

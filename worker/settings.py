@@ -166,6 +166,13 @@ class ApiSettings(ToolSettings, IdentitySettings, RateLimitSettings):
 class RelaySettings(WebhookSettings, TemporalSettings):
     """For the relay, which also tells others what has happened."""
 
+    drains: int = Field(
+        4,
+        ge=1,
+        le=32,
+        description="how many drains of the outbox work side by side, each on a connection to the database of its own",
+    )
+
 
 class MigrateSettings(Settings):
     """For the migrations, run by the owner of the tables."""

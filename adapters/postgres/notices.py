@@ -49,10 +49,10 @@ class Notice:
         return f"evt_{self.operation_id.removeprefix('op_')}_{self.message_id}"
 
 
-async def address(connection: AsyncConnection, message_id: int, receivers: Sequence[str]) -> None:
-    """Write a notice of an event for each receiver, in the caller's transaction, which strikes the event off."""
-    if receivers:
-        rows = [{"message_id": message_id, "receiver": receiver} for receiver in receivers]
+async def address(connection: AsyncConnection, told: Sequence[tuple[int, str]]) -> None:
+    """Write a notice for each pair of an event and a receiver, in the transaction that strikes the events off."""
+    if told:
+        rows = [{"message_id": message_id, "receiver": receiver} for message_id, receiver in told]
         await connection.execute(insert(notices).on_conflict_do_nothing(), rows)
 
 

@@ -1,11 +1,16 @@
-"""What must go out, handed to the relay: at least once, in order for each operation, poison set aside."""
+"""What must go out, handed to the relay: at least once, in order for each operation, poison set aside.
 
-from collections.abc import Awaitable, Callable
+Each operation has two lines of messages. What wakes its workflow goes to Temporal, what tells of it to whoever wants to
+be told; each line keeps its order, and neither waits for the other: nobody is told late because Temporal is away.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.engine import Database
@@ -14,6 +19,16 @@ from adapters.postgres.rows import NOW
 from adapters.postgres.tables import outbox
 
 SLOWEST_RETRY_SECONDS = 60.0
+
+AT_ONCE: Final = 16
+"""Messages that one drain delivers side by side, each of another operation."""
+
+EVENTS_AT_ONCE: Final = 500
+"""Events that are struck off by one statement: most are for nobody."""
+
+EVENT: Final = "event"
+
+UNDELIVERABLE: Final = "undeliverable"
 
 
 class Undeliverable(Exception):
@@ -35,37 +50,62 @@ class Message:
 
 
 class PostgresOutbox:
-    """The relay's side of the outbox; any number of relays may drain it at once."""
+    """The relay's side of the outbox; any number of drains of any number of relays may be at it at once."""
 
     def __init__(self, database: Database, addressed: Addressed = nobody) -> None:
         """`addressed` says who is told of an event: a notice for each is written as it is struck off."""
         self._database, self._addressed = database, addressed
 
-    async def drain(self, deliver: Deliver) -> bool:
-        """Deliver one due message; False when there is none.
+    async def drain(self, deliver: Deliver) -> int:
+        """Deliver what is due and wakes somebody, up to `AT_ONCE` messages; returns how many were tried.
 
-        The row stays locked while it is delivered, so that no second relay takes it; a relay that dies gives it back.
+        The rows stay locked while they are delivered, and nobody else takes them; a relay that dies gives them back.
         """
         async with self._database.transaction() as connection:
-            row = (await connection.execute(_next_due())).one_or_none()
-            if row is None:
-                return False
-            message = Message(row.message_id, row.operation_id, row.kind, row.payload, row.attempts)
-            try:
-                await deliver(message)
-            except Undeliverable:
-                await _set_aside(connection, message)
-            except Exception as error:
-                await _failed(connection, message, type(error).__name__)
-            else:
-                await self._address(connection, message)
-                await _sent(connection, message.message_id)
-            return True
+            messages = [_message(row) for row in await connection.execute(_next_due())]
+            fates = await asyncio.gather(*(_fate(deliver, message) for message in messages))
+            await _sent(connection, fates)
+            for fate in filter(lambda fate: fate.failure, fates):
+                await _not_sent(connection, fate)
+            return len(messages)
 
-    async def _address(self, connection: AsyncConnection, message: Message) -> None:
+    async def tell(self) -> Sequence[Message]:
+        """Strike off the events that are due, up to `EVENTS_AT_ONCE`, with a notice for each of their receivers."""
+        async with self._database.transaction() as connection:
+            events = sorted(map(_message, await connection.execute(_struck_off())), key=lambda each: each.message_id)
+            await address(connection, [(each.message_id, name) for each in events for name in self._receivers(each)])
+            return events
+
+    def _receivers(self, event: Message) -> Sequence[str]:
         # An older release wrote events that tell nothing; nobody is told of those.
-        if message.kind == "event" and "data" in message.payload:
-            await address(connection, message.message_id, self._addressed(message.payload["what"]))
+        return self._addressed(event.payload["what"]) if {"what", "data"} <= event.payload.keys() else ()
+
+
+@dataclass(frozen=True)
+class _Fate:
+    """What became of a message: `failure` is empty when it was delivered, `final` when no try will ever help."""
+
+    message: Message
+    failure: str = ""
+    final: bool = False
+
+
+async def _fate(deliver: Deliver, message: Message) -> _Fate:
+    try:
+        await deliver(message)
+    except Undeliverable:
+        return _Fate(message, UNDELIVERABLE, final=True)
+    except Exception as error:
+        return _Fate(message, type(error).__name__)
+    return _Fate(message)
+
+
+def _message(row: Any) -> Message:
+    return Message(row.message_id, row.operation_id, row.kind, row.payload, row.attempts)
+
+
+def _due() -> Any:
+    return (outbox.c.sent_at.is_(None), outbox.c.set_aside_at.is_(None), outbox.c.due_at <= func.now())
 
 
 def _next_due() -> Any:
@@ -74,6 +114,7 @@ def _next_due() -> Any:
         select(earlier.c.message_id)
         .where(
             earlier.c.operation_id == outbox.c.operation_id,
+            earlier.c.kind != EVENT,
             earlier.c.message_id < outbox.c.message_id,
             earlier.c.sent_at.is_(None),
             earlier.c.set_aside_at.is_(None),
@@ -82,33 +123,46 @@ def _next_due() -> Any:
     )
     return (
         select(outbox)
-        .where(
-            outbox.c.sent_at.is_(None),
-            outbox.c.set_aside_at.is_(None),
-            outbox.c.due_at <= func.now(),
-            ~waits_for_an_earlier_one,
-        )
+        .where(outbox.c.kind != EVENT, *_due(), ~waits_for_an_earlier_one)
         .order_by(outbox.c.due_at)
-        .limit(1)
+        .limit(AT_ONCE)
         .with_for_update(skip_locked=True)
     )
 
 
-async def _sent(connection: AsyncConnection, message_id: int) -> None:
-    await connection.execute(update(outbox).where(outbox.c.message_id == message_id).values(sent_at=NOW))
+def _struck_off() -> Any:
+    due = (
+        select(outbox.c.message_id)
+        .where(outbox.c.kind == EVENT, *_due())
+        .order_by(outbox.c.due_at)
+        .limit(EVENTS_AT_ONCE)
+        .with_for_update(skip_locked=True)
+    )
+    tells = outbox.c.payload.has_key("what")
+    return (
+        update(outbox)
+        .where(outbox.c.message_id.in_(due))
+        .values(
+            sent_at=case((tells, NOW)),
+            set_aside_at=case((~tells, NOW)),
+            failure=case((~tells, UNDELIVERABLE), else_=outbox.c.failure),
+            attempts=outbox.c.attempts + case((tells, 0), else_=1),
+        )
+        .returning(outbox)
+    )
 
 
-async def _failed(connection: AsyncConnection, message: Message, failure: str) -> None:
-    attempts = message.attempts + 1
-    pause = min(SLOWEST_RETRY_SECONDS, 0.5 * 2 ** min(attempts, 10))
-    values: dict[str, Any] = {
-        "attempts": attempts,
-        "failure": failure,
-        "due_at": NOW + timedelta(seconds=pause),
-    }
-    await connection.execute(update(outbox).where(outbox.c.message_id == message.message_id).values(**values))
+async def _sent(connection: AsyncConnection, fates: Sequence[_Fate]) -> None:
+    delivered = [fate.message.message_id for fate in fates if not fate.failure]
+    if delivered:
+        await connection.execute(update(outbox).where(outbox.c.message_id.in_(delivered)).values(sent_at=NOW))
 
 
-async def _set_aside(connection: AsyncConnection, message: Message) -> None:
-    values = {"attempts": message.attempts + 1, "failure": "undeliverable", "set_aside_at": NOW}
-    await connection.execute(update(outbox).where(outbox.c.message_id == message.message_id).values(**values))
+async def _not_sent(connection: AsyncConnection, fate: _Fate) -> None:
+    attempts = fate.message.attempts + 1
+    values: dict[str, Any] = {"attempts": attempts, "failure": fate.failure}
+    if fate.final:
+        values["set_aside_at"] = NOW
+    else:
+        values["due_at"] = NOW + timedelta(seconds=min(SLOWEST_RETRY_SECONDS, 0.5 * 2 ** min(attempts, 10)))
+    await connection.execute(update(outbox).where(outbox.c.message_id == fate.message.message_id).values(**values))

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -15,9 +14,6 @@ from adapters.postgres.tables import operations, outbox
 from workflows.domain.intent import Intent
 from workflows.domain.lifecycle import State
 from workflows.messages import OperationRef, TurnRef
-
-START_GRACE = timedelta(seconds=2)
-"""How long the relay leaves a start to the door that registered it."""
 
 
 async def insert_operation(
@@ -111,7 +107,7 @@ def _named(turn: Turn, tool: str, found: Registered) -> dict[str, str]:
 
 async def _post(connection: AsyncConnection, found: Registered, kind: str, payload: dict[str, Any]) -> None:
     # Due a moment later: the door starts what it registers, and the relay what the door could not.
-    due = rows.NOW + START_GRACE
+    due = rows.NOW + rows.GRACE
     await connection.execute(
         outbox.insert().values(operation_id=found.operation_id, kind=kind, payload=payload, due_at=due)
     )

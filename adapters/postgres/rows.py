@@ -1,6 +1,7 @@
 """From rows to the core's values and back."""
 
 import json
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,10 @@ from workflows.domain.principal import Principal
 
 NOW = func.clock_timestamp(type_=DateTime(timezone=True))
 """The database's clock at this statement, not at the transaction's begin: a lock may have been waited for."""
+
+
+GRACE = timedelta(seconds=2)
+"""How long the relay leaves a start or a nudge to the door, which makes it itself as soon as it has committed."""
 
 
 async def hold(connection: AsyncConnection, name: str) -> None:
@@ -88,11 +93,10 @@ async def note(
     await connection.execute(events.insert().values(**values))
 
 
-async def post(connection: AsyncConnection, operation_id: str, kind: str, **payload: Any) -> int:
-    """Put one message in the outbox, in the caller's transaction; returns its number."""
-    statement = outbox.insert().values(operation_id=operation_id, kind=kind, payload=payload)
-    message_id: int = (await connection.execute(statement.returning(outbox.c.message_id))).scalar_one()
-    return message_id
+async def post(connection: AsyncConnection, operation_id: str, kind: str, **payload: Any) -> None:
+    """Put a message that wakes somebody in the outbox, in the caller's transaction, for the relay to make good."""
+    due = NOW + GRACE
+    await connection.execute(outbox.insert().values(operation_id=operation_id, kind=kind, payload=payload, due_at=due))
 
 
 def _tagged(value: Any) -> Any:

@@ -58,7 +58,7 @@ class Bridge:
     async def drain(self, only: Sequence[str] | None = None) -> None:
         """Strike off what the outbox holds; `only` events of these names are for the receivers."""
         relay = PostgresOutbox(self.database, lambda what: self.names if only is None or what in only else ())
-        while await relay.drain(taken):
+        while await relay.tell() or await relay.drain(taken):
             pass
 
     async def tell(self) -> None:
@@ -105,9 +105,8 @@ async def bridge(
 
 
 async def question(bridge: Bridge) -> tuple[str, str]:
-    """The ids of an operation that waits for a person, and of what the person is asked; its start is long out."""
+    """The ids of an operation that waits for a person, and of what the person is asked; its start is not out."""
     operation, asked_for = await asked(bridge.bench)
-    await started(bridge, operation.operation_id)
     return operation.operation_id, asked_for.approval_id
 
 
@@ -238,9 +237,9 @@ async def test_a_receiver_that_hangs_holds_up_no_start_no_nudge_and_nobody_else(
     try:
         await until(lambda: listened(bridge.chat), lambda number: number == AT_ONCE)
         later = await proposed(bridge.bench)
-        await started_at_once(bridge, later.operation_id)
         operation_id, approval_id = await question(bridge)
         await bridge.bench.decide(approval_id)
+        await due_at_once(bridge, later.operation_id, operation_id)
         await bridge.drain()
         await until(lambda: told(bridge.mail, operation_id), lambda types: len(types) == 2)
         waits = select(outbox).where(
@@ -261,9 +260,9 @@ async def told(listener: Listener, operation_id: str) -> list[str]:
     return listener.types_of(operation_id)
 
 
-async def started_at_once(bridge: Bridge, operation_id: str) -> None:
-    """Its start is due now and not only once the door has had its chance."""
-    starts = (outbox.c.operation_id == operation_id) & (outbox.c.kind == "start")
+async def due_at_once(bridge: Bridge, *operation_ids: str) -> None:
+    """Their starts and nudges are due now and not only once the door has had its chance."""
+    starts = outbox.c.operation_id.in_(operation_ids) & (outbox.c.kind != "event")
     async with bridge.owner.transaction() as connection:
         await connection.execute(update(outbox).where(starts).values(due_at=NOW))
 

@@ -1,6 +1,7 @@
 """The outbox: at least once, in order for each operation, and what cannot be delivered is set aside."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,11 +9,12 @@ import pytest
 from sqlalchemy import select, text, update
 
 from adapters.postgres.engine import Database
-from adapters.postgres.outbox import Message, PostgresOutbox, Undeliverable
+from adapters.postgres.outbox import AT_ONCE, Message, PostgresOutbox, Undeliverable
 from adapters.postgres.rows import NOW
 from adapters.postgres.tables import outbox
 from tests.support.acts import proposed
 from tests.support.benches import PostgresBench
+from tests.support.waiting import until
 from worker.dev.stack import Stack
 from workflows.domain.errors import StoreUnavailable
 
@@ -25,10 +27,12 @@ class Recipient:
     refusing: dict[str, Exception] = field(default_factory=dict)
     holding: set[str] = field(default_factory=set)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    inside: int = 0
     released: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def __call__(self, message: Message) -> None:
         self.arrived.set()
+        self.inside += 1
         if message.operation_id in self.refusing:
             raise self.refusing[message.operation_id]
         if message.operation_id in self.holding:
@@ -48,13 +52,17 @@ class Post:
     bench: PostgresBench
     owner: Database
 
-    async def put(self, *kinds: str) -> tuple[str, list[int]]:
-        """Messages of a new operation, due at once; its id and theirs."""
+    async def put(self, *kinds: str, payloads: Sequence[dict[str, Any]] = ()) -> tuple[str, list[int]]:
+        """Messages of a new operation, due at once; its id and theirs. An event says something unless told else."""
         operation = await proposed(self.bench)
         async with self.owner.transaction() as connection:
             mine = outbox.c.operation_id == operation.operation_id
             await connection.execute(outbox.delete().where(mine))
-            rows = [{"operation_id": operation.operation_id, "kind": kind, "payload": {}} for kind in kinds]
+            said = payloads or [{"what": "operation.ended"} if kind == "event" else {} for kind in kinds]
+            rows = [
+                {"operation_id": operation.operation_id, "kind": kind, "payload": payload}
+                for kind, payload in zip(kinds, said, strict=True)
+            ]
             await connection.execute(outbox.insert(), rows)
             ids = await connection.execute(select(outbox.c.message_id).where(mine).order_by(outbox.c.message_id))
             return operation.operation_id, list(ids.scalars())
@@ -86,7 +94,7 @@ async def test_an_empty_outbox_gives_nothing_to_do(post: Post) -> None:
 
 
 async def test_what_was_delivered_is_struck_off(post: Post) -> None:
-    operation_id, (message_id,) = await post.put("event")
+    operation_id, (message_id,) = await post.put("start")
     recipient = Recipient()
     assert await post.relay.drain(recipient)
     assert not await post.relay.drain(recipient)
@@ -95,7 +103,7 @@ async def test_what_was_delivered_is_struck_off(post: Post) -> None:
 
 
 async def test_messages_of_one_operation_go_out_in_order(post: Post) -> None:
-    operation_id, ids = await post.put("start", "event", "nudge", "event")
+    operation_id, ids = await post.put("start", "nudge", "nudge", "nudge")
     recipient = Recipient()
     await post.drain(recipient)
     assert recipient.of(operation_id) == ids
@@ -112,7 +120,7 @@ async def test_what_is_not_due_waits(post: Post) -> None:
 
 
 async def test_a_failure_keeps_the_message_and_backs_off(post: Post) -> None:
-    operation_id, (message_id,) = await post.put("event")
+    operation_id, (message_id,) = await post.put("start")
     recipient = Recipient(refusing={operation_id: ConnectionError("gone")})
     assert await post.relay.drain(recipient)
     assert not await post.relay.drain(recipient)
@@ -129,7 +137,7 @@ async def test_a_failure_keeps_the_message_and_backs_off(post: Post) -> None:
 
 
 async def test_each_failure_waits_longer_up_to_a_minute(post: Post) -> None:
-    operation_id, (message_id,) = await post.put("event")
+    operation_id, (message_id,) = await post.put("start")
     recipient = Recipient(refusing={operation_id: ConnectionError("gone")})
     pauses = []
     for _ in range(9):
@@ -141,7 +149,7 @@ async def test_each_failure_waits_longer_up_to_a_minute(post: Post) -> None:
 
 async def test_a_failed_message_holds_back_the_later_ones_of_its_operation_alone(post: Post) -> None:
     stuck, (first, second) = await post.put("start", "nudge")
-    other, (free,) = await post.put("event")
+    other, (free,) = await post.put("start")
     recipient = Recipient(refusing={stuck: ConnectionError("gone")})
     await post.drain(recipient)
     assert recipient.taken == [(other, free)]
@@ -152,7 +160,7 @@ async def test_a_failed_message_holds_back_the_later_ones_of_its_operation_alone
 
 
 async def test_what_can_never_be_delivered_is_set_aside_and_holds_nothing_back(post: Post) -> None:
-    operation_id, (poison, later) = await post.put("gibberish", "event")
+    operation_id, (poison, later) = await post.put("gibberish", "start")
     recipient = Recipient(refusing={operation_id: Undeliverable("gibberish")})
     await post.relay.drain(recipient)
     recipient.refusing.clear()
@@ -163,8 +171,69 @@ async def test_what_can_never_be_delivered_is_set_aside_and_holds_nothing_back(p
     assert (row.sent_at, row.failure, row.attempts) == (None, "undeliverable", 1)
 
 
+async def test_what_is_due_for_many_operations_goes_out_side_by_side(post: Post) -> None:
+    put = [await post.put("start") for _ in range(AT_ONCE)]
+    recipient = Recipient(holding={operation_id for operation_id, _ in put})
+    draining = asyncio.create_task(post.relay.drain(recipient))
+    await until(lambda: inside(recipient), lambda number: number == AT_ONCE)
+    recipient.released.set()
+    assert await draining == AT_ONCE
+    for _, (message_id,) in put:
+        assert (await post.row(message_id)).sent_at is not None
+
+
+async def test_of_a_handful_each_message_has_its_own_fate(post: Post) -> None:
+    good, (sent,) = await post.put("start")
+    bad, (failed,) = await post.put("start")
+    ugly, (aside,) = await post.put("gibberish")
+    recipient = Recipient(refusing={bad: ConnectionError("gone"), ugly: Undeliverable("gibberish")})
+    assert await post.relay.drain(recipient) == 3
+    assert recipient.taken == [(good, sent)]
+    assert [(await post.row(each)).failure for each in (sent, failed, aside)] == [
+        None,
+        "ConnectionError",
+        "undeliverable",
+    ]
+    assert (await post.row(sent)).sent_at is not None
+    assert (await post.row(failed)).set_aside_at is None
+    assert (await post.row(aside)).set_aside_at is not None
+
+
+async def test_nobody_is_told_late_because_temporal_is_away(post: Post) -> None:
+    operation_id, (start, event) = await post.put("start", "event")
+    recipient = Recipient(refusing={operation_id: ConnectionError("gone")})
+    await post.drain(recipient)
+    assert [each.message_id for each in await post.relay.tell()] == [event]
+    assert (await post.row(start)).sent_at is None
+    assert (await post.row(event)).sent_at is not None
+
+
+async def test_what_wakes_nobody_holds_back_nothing_that_does(post: Post) -> None:
+    operation_id, (_, nudge) = await post.put("event", "nudge")
+    recipient = Recipient()
+    await post.drain(recipient)
+    assert recipient.of(operation_id) == [nudge]
+
+
+async def test_many_events_are_struck_off_by_one_statement_each_once(post: Post) -> None:
+    _, ids = await post.put(*["event"] * 40)
+    told = await asyncio.gather(post.relay.tell(), post.second_relay.tell())
+    assert sorted(each.message_id for part in told for each in part) == ids
+    assert not await post.relay.tell()
+    assert all([(await post.row(message_id)).sent_at is not None for message_id in ids])
+
+
+async def test_an_event_that_says_nothing_is_set_aside_and_holds_nothing_back(post: Post) -> None:
+    _, (poison, later) = await post.put("event", "event", payloads=[{"data": {}}, {"what": "operation.ended"}])
+    await post.relay.tell()
+    row = await post.row(poison)
+    assert (row.sent_at, row.failure, row.attempts) == (None, "undeliverable", 1)
+    assert row.set_aside_at is not None
+    assert (await post.row(later)).sent_at is not None
+
+
 async def test_two_relays_at_once_never_deliver_one_message_twice(post: Post) -> None:
-    put = [await post.put("start", "event", "event") for _ in range(12)]
+    put = [await post.put("start", "nudge", "nudge") for _ in range(12)]
     recipient = Recipient()
     relays = [post.relay, post.second_relay] * 4
 
@@ -181,7 +250,7 @@ async def test_two_relays_at_once_never_deliver_one_message_twice(post: Post) ->
 
 async def test_while_one_relay_holds_a_message_another_takes_the_next_operation(post: Post) -> None:
     slow, (held, after) = await post.put("start", "nudge")
-    other, (free,) = await post.put("event")
+    other, (free,) = await post.put("start")
     recipient = Recipient(holding={slow})
     holder = asyncio.create_task(post.relay.drain(recipient))
     await recipient.arrived.wait()
@@ -237,3 +306,7 @@ async def end_sessions(postgres: Stack, application_name: str) -> None:
         ended = list(await connection.execute(statement, {"name": application_name}))
     await superuser.close()
     assert ended == [(True,)]
+
+
+async def inside(recipient: Recipient) -> int:
+    return recipient.inside
