@@ -36,6 +36,7 @@ from adapters.http.problem_handlers import answer_with_problems
 from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget
+from adapters.intake.room import Room
 from adapters.intake.searches import Searches, Shortlists
 from adapters.intake.turns import Turns
 from adapters.intake.watch import News, Watch
@@ -106,7 +107,8 @@ def application(
     catalog = wiring.catalog(settings)
     watch = Watch(PostgresProgress(database), time.monotonic, closing, news)
     cancels = Cancels(PostgresCancellations(database, _nudging(starter)), watch)
-    mcp = mcp_hosts.endpoint(settings, catalog, PostgresInbox(database), starter, watch, cancels, VERSION)
+    inbox, room = PostgresInbox(database), Room(settings.turns_at_once)
+    mcp = mcp_hosts.endpoint(settings, catalog, inbox, starter, watch, cancels, room, VERSION)
     app = FastAPI(
         title="Onceward",
         version=VERSION,
@@ -117,7 +119,7 @@ def application(
         lifespan=lambda _: mcp.running(),
     )
     answer_with_problems(app)
-    app.include_router(_doors(settings, catalog, database, starter, verifier, watch, cancels).router())
+    app.include_router(_doors(settings, catalog, database, starter, verifier, watch, cancels, room).router())
     mcp_door = McpDoor(mcp, BearerIdentity(verifier), public_url=settings.public_url, issuer=settings.issuer)
     mcp_door.add_to(app)
     app.add_route("/healthz", _healthy, include_in_schema=False)
@@ -160,11 +162,13 @@ def _doors(
     verifier: TokenVerifier,
     watch: Watch,
     cancels: Cancels,
+    room: Room,
 ) -> Doors:
     budget = Budget(settings.calls_per_conversation, settings.same_answers)
     inbox, offers = PostgresInbox(database), Offers(SURFACES, catalog, strict=settings.strict_tools)
     searches, parallel = Searches(catalog, offers), settings.parallel
-    turns = Turns(SURFACES, catalog, inbox, starter, watch, budget, offers=offers, searches=searches, parallel=parallel)
+    behind = (SURFACES, catalog, inbox, starter, watch, budget)
+    turns = Turns(*behind, offers=offers, searches=searches, parallel=parallel, room=room)
     shortlists = Shortlists(searches, offers, inbox)
     return Doors(turns, cancels, offers, shortlists, PostgresProgress(database), BearerIdentity(verifier))
 

@@ -8,6 +8,7 @@ from adapters.intake.cancels import Cancels
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Inbox, Starter
 from adapters.intake.retelling import Retelling
+from adapters.intake.room import Room
 from adapters.intake.searches import Searches
 from adapters.intake.turns import Turns
 from adapters.intake.watch import Watch
@@ -26,6 +27,7 @@ def endpoint(
     starter: Starter,
     watch: Watch,
     cancels: Cancels,
+    room: Room,
     version: str,
 ) -> Endpoint:
     """What speaks MCP, for a door that has looked at who calls."""
@@ -33,7 +35,8 @@ def endpoint(
     whole = Catalog([replace(each, deferred=False) for each in catalog.all()], wiring.authorizer(settings))
     surfaces = {mcp.SURFACE: mcp}
     offers = Offers(surfaces, whole, strict=False)
-    turns = Turns(surfaces, whole, inbox, starter, watch, offers=offers, searches=Searches(whole, offers))
+    searches = Searches(whole, offers)
+    turns = Turns(surfaces, whole, inbox, starter, watch, offers=offers, searches=searches, room=room)
     retelling = Retelling(mcp, whole, watch)
     server = McpServer(mcp.SURFACE, turns, retelling, cancels, ToolList(whole, offers, mcp.SURFACE))
     return Endpoint(server.protocol(version), LONGEST_BODY)

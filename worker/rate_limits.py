@@ -43,6 +43,13 @@ class RateLimitSettings(BaseSettings):
     failed_tokens_per_minute: int = Field(
         120, ge=1, le=MOST, description="bearer tokens of one address that fail; good ones always pass"
     )
+    turns_at_once: int = Field(
+        32,
+        ge=1,
+        le=MOST,
+        description="turns that a door has under way at once, those that wait for people aside; of more, the tenants "
+        "with the fewest come next, and who waits over two seconds is told 503",
+    )
     trusted_proxies: Networks = Field(
         (),
         description="addresses or networks, separated by commas, whose X-Forwarded-For is believed, never everybody's; "

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from adapters.http.problems import ROUTING, Problem
 from workflows.domain.arguments import detail_of
-from workflows.domain.errors import StoreUnavailable
+from workflows.domain.errors import ERRORS, Overloaded, StoreUnavailable
 
 Handler = Callable[[Request, Any], Awaitable[Response]]
 
@@ -24,6 +24,7 @@ def answer_with_problems(app: FastAPI) -> None:
         RequestValidationError: _on_invalid_request,
         HTTPException: _on_http_exception,
         StoreUnavailable: _on_outage,
+        Overloaded: _on_overload,
         Exception: _on_surprise,
     }
     for error, handler in handlers.items():
@@ -59,6 +60,18 @@ async def _on_outage(_: Request, __: StoreUnavailable) -> Response:
         "The store does not answer now.",
         "The same request may be sent again later; it finds what it has begun.",
         headers={"Retry-After": "5"},
+    ).response()
+
+
+async def _on_overload(_: Request, error: Overloaded) -> Response:
+    entry = ERRORS[error.code]
+    return Problem(
+        503,
+        error.code,
+        entry.meaning,
+        headers={"Retry-After": str(error.retry_after)},
+        kind=entry.kind.value,
+        next_action=entry.next_action.value,
     ).response()
 
 

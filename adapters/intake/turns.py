@@ -1,7 +1,7 @@
 """One turn, from a provider's raw response to the messages that go back."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +13,7 @@ from adapters.intake.judging import judge
 from adapters.intake.lineage import lineage_of
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget, Inbox, Judged, Registered, Standing, Starter, Turn
+from adapters.intake.room import UNLIMITED, Place, Room
 from adapters.intake.searches import Searched, Searches, is_search
 from adapters.intake.surfaces import envelope_of
 from adapters.intake.turn_order import Started, started, turn_id, turn_ref
@@ -95,12 +96,13 @@ class Turns:
         offers: Offers,
         searches: Searches,
         parallel: bool = True,
+        room: Room | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._surfaces, self._catalog = surfaces, catalog
         self._inbox, self._starter, self._watch, self._now = inbox, starter, watch, now
         self._budget, self._parallel = budget, parallel
-        self._offers, self._searches = offers, searches
+        self._offers, self._searches, self._room = offers, searches, room or Room(UNLIMITED)
         self._any_deferred = any(contract.deferred for contract in catalog.all())
 
     async def take(self, principal: Principal, order: TurnOrder) -> TurnAnswer:
@@ -108,15 +110,20 @@ class Turns:
 
         Raises:
             ResponseRefused: the response as a whole is unfit; nothing was registered.
+            Overloaded: there is no place for it now; nothing was registered.
         """
         envelope = envelope_of(self._surfaces, order.surface)
+        async with self._room.place(principal.tenant) as place:
+            return await self._taken(envelope, principal, order, place)
+
+    async def _taken(self, envelope: Envelope, principal: Principal, order: TurnOrder, place: Place) -> TurnAnswer:
         known = await self._known(lineage_of(principal, order.conversation))
         # In a thread: a response may hold thousands of things to judge, and others wait to be answered.
         read, turn = await asyncio.to_thread(self._read_and_judged, envelope, principal, order, known)
         found = await self._search(principal, turn, read)
         registered = await self._inbox.register(turn)
         await self._start(turn, registered, max(order.wait_seconds, SHORTEST_START))
-        standings = await self._wait(principal, registered, order)
+        standings = await self._wait(principal, registered, order, place)
         answered = [
             self._answer(call, each, standings.get(each.operation_id or ""))
             for call, each in zip(turn.calls, registered, strict=True)
@@ -213,12 +220,19 @@ class Turns:
                 await self._starter.start_read(*read)
 
     async def _wait(
-        self, principal: Principal, registered: Sequence[Registered], order: TurnOrder
+        self, principal: Principal, registered: Sequence[Registered], order: TurnOrder, place: Place
     ) -> dict[str, Standing]:
         wanted = [found.operation_id for found in registered if found.operation_id]
-        return await self._watch.until(
-            lambda standing: _answerable(standing, order.wait_for_people), principal, wanted, order.wait_seconds
-        )
+
+        def enough(standing: Standing) -> bool:
+            return _answerable(standing, order.wait_for_people)
+
+        def seen(standings: Collection[Standing]) -> None:
+            # Who waits for people, for days if need be, keeps no place from those whose work can go on.
+            if all(_answerable(standing, wait_for_people=False) for standing in standings):
+                place.leave()
+
+        return await self._watch.until(enough, principal, wanted, order.wait_seconds, seen)
 
 
 def _named(turn: Turn, each: Started) -> tuple[str, str, str, str]:

@@ -1,7 +1,7 @@
 """Waiting for operations: a look, then nothing until there is news of one of them, and another look."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
@@ -61,13 +61,22 @@ class Watch:
         self._news = news or NoNews()
 
     async def until(
-        self, enough: Callable[[Standing], bool], principal: Principal, operation_ids: Sequence[str], seconds: float
+        self,
+        enough: Callable[[Standing], bool],
+        principal: Principal,
+        operation_ids: Sequence[str],
+        seconds: float,
+        seen: Callable[[Collection[Standing]], None] = lambda _: None,
     ) -> dict[str, Standing]:
-        """Return where the operations stand once that is `enough` for each, or patience has ended."""
+        """Return where the operations stand once that is `enough` for each, or patience has ended.
+
+        `seen` is told of each look.
+        """
         begun = self._clock()
         with self._news.about(operation_ids) as ear:
             while True:
                 standings = await self._progress.standings(principal, operation_ids)
+                seen(standings.values())
                 left = seconds - (self._clock() - begun)
                 if left <= 0 or self._closing() or all(map(enough, standings.values())):
                     return standings

@@ -21,6 +21,7 @@ from tests.unit.test_identity import HandClock
 from worker.dev.issuer import DevelopmentIssuer, IssuerSettings, mint
 from worker.rate_limits import RateLimitSettings
 from workflows.domain.approval import ApprovalState
+from workflows.domain.errors import Overloaded
 
 SIGN_OUT = "/back-office/sign-out"
 
@@ -125,6 +126,24 @@ async def test_nobody_else_says_who_is_behind_them() -> None:
     scope: Any = {"type": "http", "client": ("192.0.2.1", 1), "headers": headers, "scheme": "http"}
     await ProxyHeadersMiddleware(app, list(named))(scope, cast("Any", None), cast("Any", None))
     assert seen == ["192.0.2.1"]
+
+
+# ── the agents' door ──
+
+
+async def test_a_door_that_has_too_much_to_do_says_when_to_come_back() -> None:
+    app = FastAPI()
+    answer_with_problems(app)
+
+    @app.get("/")
+    async def busy() -> None:
+        raise Overloaded(7)
+
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://door.test") as client:
+        answer = await client.get("/")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "7")
+    told = answer.json()
+    assert (told["code"], told["kind"], told["next_action"]) == ("overloaded", "not_started", "retry_later")
 
 
 # ── the pages ──

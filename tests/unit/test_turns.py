@@ -12,6 +12,7 @@ from adapters.intake import turns
 from adapters.intake.judging import judge
 from adapters.intake.offers import Offers
 from adapters.intake.ports import Budget, Judged, Registered, Turn
+from adapters.intake.room import Room
 from adapters.intake.searches import Searches
 from adapters.intake.turns import TurnAnswer, TurnOrder, Turns
 from adapters.intake.watch import Watch
@@ -20,8 +21,9 @@ from tests.fakes.operations import MemoryOperations, MemoryProgress
 from tests.fakes.world import World
 from tests.support.proposals import AUTHORIZER, CALLER, CATALOG, CLOSED_CATALOG, REFUND
 from tests.support.responses import Call, call, response_with
+from tests.support.waiting import until
 from workflows.domain.catalog import Catalog
-from workflows.domain.errors import ResponseRefused
+from workflows.domain.errors import Overloaded, ResponseRefused
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Settlement
 from workflows.domain.principal import Principal
@@ -82,6 +84,7 @@ class Intake:
     parallel: bool = True
     budget: Budget | None = None
     seen: list[Turn] = field(default_factory=list)
+    room: Room | None = None
     clock: float = 0.0
     seconds_between_looks: float = 0.0
 
@@ -110,6 +113,7 @@ class Intake:
             offers=offers,
             searches=Searches(catalog, offers),
             parallel=self.parallel,
+            room=self.room,
         )
         response = response_with("anthropic-messages", *asked, stop=stop) | (more or {})
         given = {"wait_seconds": 0.0} | order
@@ -358,3 +362,28 @@ async def test_a_response_is_judged_beside_the_loop_that_serves_the_others(
     await intake.take(call("get_order", {"order_id": "O-17"}))
     assert len(judging) == 1
     assert judging[0] is not threading.main_thread()
+
+
+async def test_a_turn_for_which_there_is_no_place_is_refused_and_leaves_nothing(intake: Intake) -> None:
+    intake.room = Room(1, patience=0.05)
+    async with intake.room.place("tenant-b"):
+        with pytest.raises(Overloaded):
+            await intake.take(call("refund_payment", REFUND))
+    assert intake.seen == []
+    assert len((await intake.take(call("refund_payment", REFUND))).results) == 1
+
+
+async def test_who_waits_for_people_keeps_no_place_from_others(intake: Intake) -> None:
+    intake.room = Room(1, patience=0.05)
+    (asked,) = (await intake.take(call("refund_payment", REFUND), request_id="asked")).results
+    await MemoryOperations(intake.world).move(asked.operation_id or "", State.AWAITING_APPROVAL)
+    patient: dict[str, Any] = {"request_id": "asked", "wait_seconds": 60.0, "wait_for_people": True}
+    waiting = asyncio.create_task(intake.take(call("refund_payment", REFUND), **patient))
+    await until(lambda: deliveries(intake), lambda number: number == 2)
+    await intake.take(call("get_order", ORDER), request_id="another")
+    await intake.end(asked.operation_id or "", Settlement(State.SUCCEEDED, data={}))
+    assert (await waiting).complete
+
+
+async def deliveries(intake: Intake) -> int:
+    return len(intake.seen)

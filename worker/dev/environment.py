@@ -34,6 +34,7 @@ DOOR = (
     "ONCEWARD_SESSIONS_PER_PERSON",
     "ONCEWARD_SESSION_IDLE_MINUTES",
     "ONCEWARD_STRICT_TOOLS",
+    "ONCEWARD_TURNS_AT_ONCE",
 )
 """What of the caller's settings is the door's too; none of them opens anything."""
 
@@ -90,7 +91,7 @@ def relay(layout: Layout) -> Environment:
         if "ONCEWARD_WEBHOOK_URLS" in wanted
         else {}
     )
-    return {**key, **_given(wanted), **_common(layout, "onceward_relay")}
+    return {**key, **_given((*wanted, "ONCEWARD_DRAINS")), **_common(layout, "onceward_relay")}
 
 
 def webhook_secret(key: str) -> str:

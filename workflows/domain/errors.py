@@ -16,6 +16,7 @@
     │   └── AlreadyEnded       the operation has its terminal result
     ├── EffectUncertain        the operation cannot end: what was sent may have happened
     ├── StoreUnavailable       our own database does not answer
+    ├── Overloaded             there is too much to do at this moment; nothing was begun
     ├── DecisionRefused        an approver's decision did not count
     ├── ResolutionRefused      an operator's word did not count
     ├── RequeueRefused         what was set aside undelivered was not put back
@@ -132,6 +133,12 @@ ERRORS: dict[str, ErrorEntry] = {
     ),
     "repeated_state": ErrorEntry(
         _N, _A.ASK_USER, "The same call has given the same answer again and again; ask the user how to go on."
+    ),
+    "overloaded": ErrorEntry(
+        _N,
+        _A.RETRY_LATER,
+        "There is too much to do at this moment; nothing was begun. Hand the same in again a little later.",
+        retryable=True,
     ),
     "upstream_unavailable": ErrorEntry(
         _N, _A.RETRY_LATER, "A service that is needed to check the call does not answer.", retryable=True
@@ -373,6 +380,16 @@ class StoreUnavailable(OncewardError):
     """Our own database does not answer, or not in time; what was begun is rolled back."""
 
     code = "upstream_unavailable"
+
+
+class Overloaded(OncewardError):
+    """There is no place for another turn now; nothing was begun. `retry_after` is whole seconds until it may be."""
+
+    code = "overloaded"
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__()
+        self.retry_after = retry_after
 
 
 class DecisionRefused(OncewardError):

@@ -26,7 +26,7 @@ from adapters.mcp.server.asking import Asked, asked
 from adapters.mcp.server.listing import FRESH_SECONDS, ToolList
 from adapters.mcp.server.own_tools import OWN_TOOLS, WAIT_SECONDS, OwnTools
 from adapters.mcp.server.tasks import Tasks
-from workflows.domain.errors import OncewardError, ResponseRefused, StoreUnavailable, entry_of
+from workflows.domain.errors import OncewardError, Overloaded, ResponseRefused, StoreUnavailable, entry_of
 from workflows.domain.principal import Principal
 from workflows.domain.proposal import CallError
 
@@ -98,6 +98,8 @@ class McpServer:
             return await self._turn(principal, call)
         except ResponseRefused as refused:
             raise _refusal(INVALID_PARAMS, refused.code) from None
+        except Overloaded as busy:
+            raise _refusal(INTERNAL_ERROR, busy.code, float(busy.retry_after)) from None
         except StoreUnavailable as outage:
             raise _refusal(INTERNAL_ERROR, outage.code) from None
 
@@ -152,5 +154,5 @@ async def without_internals(ctx: Context, call_next: CallNext) -> HandlerResult:
         raise _refusal(INTERNAL_ERROR, OncewardError.code) from None
 
 
-def _refusal(number: int, code: str) -> MCPError:
-    return MCPError(number, entry_of(code).meaning, CallError(code).as_json())
+def _refusal(number: int, code: str, retry_after: float | None = None) -> MCPError:
+    return MCPError(number, entry_of(code).meaning, CallError(code, retry_after_seconds=retry_after).as_json())
