@@ -5,6 +5,7 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from adapters.postgres import rows
 from workflows.domain.notice import NoticeType
 
 ANNOUNCE: Final = text("""
@@ -46,4 +47,4 @@ async def announce(connection: AsyncConnection, notice: NoticeType, operation_id
     Of a read nothing is told: whoever made it has the answer, and nobody else waits for it.
     """
     named = {"what": notice.value, "operation_id": operation_id, "approval_id": approval_id}
-    await connection.execute(ANNOUNCE, named)
+    await rows.later(connection, ANNOUNCE, named)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
@@ -32,10 +32,13 @@ class PostgresApprovals:
 
     async def latest(self, operation_id: str) -> Question | None:
         """Return the newest question; one whose time has passed unused is marked expired first."""
-        async with self._database.transaction() as connection:
-            await expire(connection, operation_id)
-            row = await _latest(connection, operation_id)
-            return None if row is None else _question(row)
+        found = await self._database.rows(_newest(operation_id))
+        if found and found[0].state in OPEN and found[0].seconds_left <= 0:
+            # No older one is open: there is never more than one.
+            async with self._database.transaction() as connection:
+                await expire(connection, operation_id)
+                return _question(await _latest(connection, operation_id))
+        return _question(found[0]) if found else None
 
     async def ask(self, operation: Operation, plea: Plea) -> Question:
         """Open a question, step the operation to awaiting_approval and put the notice in the outbox."""
@@ -89,7 +92,8 @@ async def _close(connection: AsyncConnection, which: Any, state: ApprovalState) 
 async def _open(connection: AsyncConnection, operation: Operation, plea: Plea, revision: int) -> None:
     approval_id = f"ap_{secrets.token_hex(12)}"
     tenant, operation_id = operation.principal.tenant, operation.operation_id
-    await connection.execute(
+    await rows.later(
+        connection,
         approvals.insert().values(
             approval_id=approval_id,
             operation_id=operation_id,
@@ -104,15 +108,19 @@ async def _open(connection: AsyncConnection, operation: Operation, plea: Plea, r
             impact=asdict(plea.impact),
             why=plea.why,
             expires_at=NOW + timedelta(seconds=plea.rule.expires_seconds),
-        )
+        ),
     )
     await rows.tell(connection, tenant, operation_id, EXECUTOR, "approval.asked", approval=approval_id)
 
 
 async def _latest(connection: AsyncConnection, operation_id: str) -> Any:
+    return (await connection.execute(_newest(operation_id))).one_or_none()
+
+
+def _newest(operation_id: str) -> Select[Any]:
     left = func.extract("epoch", approvals.c.expires_at - NOW).label("seconds_left")
     statement = select(approvals, left).where(approvals.c.operation_id == operation_id)
-    return (await connection.execute(statement.order_by(approvals.c.revision.desc()).limit(1))).one_or_none()
+    return statement.order_by(approvals.c.revision.desc()).limit(1)
 
 
 def _question(row: Any) -> Question:

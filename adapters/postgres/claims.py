@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy import ColumnElement, Select, Update, and_, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
@@ -49,18 +49,18 @@ class PostgresClaims:
             operation = await locked(connection, operation_id)
             if State(operation.state) in ENDS:
                 raise AlreadyEnded
-            held = await _claim(connection, operation_id, item)
-            if held is not None:
+            held = await _standing(connection, operation_id, item)
+            if held.generation is not None:
                 _require_open(held)
             if operation.cancel_wanted:
                 raise Canceled
-            await _use_clearance(connection, operation)
-            if held is None:
+            await _use_clearance(connection, operation, held.since_cleared)
+            if held.generation is None:
                 await _first_claim(connection, operation, item, owner, lease_seconds)
             else:
                 await _take_over(connection, held, owner, lease_seconds)
             await _start(connection, operation)
-            return await _acquired(connection, operation, item, owner)
+            return await _acquired(connection, operation, held, item, owner)
 
     async def begin_send(self, claim: Claim, attempt_seconds: float) -> None:
         """Note that a send begins now; raises `StaleGeneration`."""
@@ -89,15 +89,13 @@ class PostgresClaims:
 
     async def evidence(self, operation_id: str, item: str = "") -> Evidence | None:
         """Return what is on record, None when nothing was ever claimed."""
-        async with self._database.transaction() as connection:
-            row = await _claim(connection, operation_id, item)
-            return None if row is None else _evidence(row)
+        found = await self._database.rows(_claim_of(operation_id, item))
+        return _evidence(found[0]) if found else None
 
     async def items(self, operation_id: str) -> Mapping[str, Evidence]:
         """Return what is on record of each item that was ever claimed."""
-        async with self._database.transaction() as connection:
-            found = await connection.execute(_CLAIMS.where(claims.c.operation_id == operation_id))
-            return {row.item: _evidence(row) for row in found}
+        found = await self._database.rows(_CLAIMS.where(claims.c.operation_id == operation_id))
+        return {row.item: _evidence(row) for row in found}
 
     async def refuse(self, operation_id: str, item: str, code: str) -> None:
         """Conclude an item as refused before it is sent (again); see the port."""
@@ -153,8 +151,7 @@ class PostgresClaims:
             await _tell_effect(connection, operation, item, given_up, seen_generation + 1)
 
     async def _as_holder(self, claim: Claim, condition: ColumnElement[bool], values: dict[str, Any]) -> None:
-        async with self._database.transaction() as connection:
-            await _change(connection, and_(_held_by(claim), condition), values)
+        _require_changed(await self._database.changed(_changing(and_(_held_by(claim), condition), values)))
 
 
 def _require_open(held: Any) -> None:
@@ -166,8 +163,8 @@ def _require_open(held: Any) -> None:
         raise LookFirst
 
 
-async def _use_clearance(connection: AsyncConnection, operation: Any) -> None:
-    clearance = await _fresh_clearance(connection, operation)
+async def _use_clearance(connection: AsyncConnection, operation: Any, since_cleared: Any) -> None:
+    clearance = _fresh_clearance(operation, since_cleared)
     if clearance["approval_id"] is not None:
         await _consume(connection, operation, clearance)
 
@@ -175,24 +172,25 @@ async def _use_clearance(connection: AsyncConnection, operation: Any) -> None:
 async def _first_claim(
     connection: AsyncConnection, operation: Any, item: str, owner: str, lease_seconds: float
 ) -> None:
-    await connection.execute(
+    await rows.later(
+        connection,
         claims.insert().values(
             operation_id=operation.operation_id,
             item=item,
             intent_hash=operation.intent_hash,
-            idempotency_key=idempotency_key(operation.tenant, operation.tool, operation.operation_id, item),
+            idempotency_key=_key(operation, item),
             owner=owner,
             generation=1,
             lease_until=_from_now(lease_seconds),
-        )
+        ),
     )
 
 
-async def _fresh_clearance(connection: AsyncConnection, operation: Any) -> dict[str, Any]:
-    age = select(func.extract("epoch", NOW - operations_table.c.cleared_at)).where(
-        operations_table.c.operation_id == operation.operation_id
-    )
-    seconds = (await connection.execute(age)).scalar_one()
+def _key(operation: Any, item: str) -> str:
+    return idempotency_key(operation.tenant, operation.tool, operation.operation_id, item)
+
+
+def _fresh_clearance(operation: Any, seconds: Any) -> dict[str, Any]:
     clearance: dict[str, Any] | None = operation.clearance
     if clearance is None or seconds is None or seconds > CLEARANCE_SECONDS:
         raise ClearanceMissing
@@ -223,7 +221,7 @@ async def _consume(connection: AsyncConnection, operation: Any, clearance: dict[
 
 async def _mark_consumed(connection: AsyncConnection, operation: Any, approval_id: str) -> None:
     values = {"state": ApprovalState.CONSUMED.value, "consumed_generation": 1}
-    await connection.execute(update(approvals).where(approvals.c.approval_id == approval_id).values(**values))
+    await rows.later(connection, update(approvals).where(approvals.c.approval_id == approval_id).values(**values))
     await rows.tell(
         connection, operation.tenant, operation.operation_id, EXECUTOR, "approval.consumed", approval=approval_id
     )
@@ -243,34 +241,53 @@ async def _start(connection: AsyncConnection, operation: Any) -> None:
         await step(connection, operation.tenant, operation.operation_id, current, State.STARTED)
 
 
-async def _acquired(connection: AsyncConnection, operation: Any, item: str, owner: str) -> Claim:
-    row = await _claim(connection, operation.operation_id, item)
-    evidence = _evidence(row)
+async def _acquired(connection: AsyncConnection, operation: Any, held: Any, item: str, owner: str) -> Claim:
+    generation = (held.generation or 0) + 1
     if not item:
         # The claims themselves tell of a batch: thousands of lines would tell a reader nothing.
         await rows.tell(
-            connection, operation.tenant, operation.operation_id, EXECUTOR, "claim.acquired", generation=row.generation
+            connection, operation.tenant, operation.operation_id, EXECUTOR, "claim.acquired", generation=generation
         )
-    return Claim(operation.operation_id, owner, row.generation, evidence.dispatch, row.sends, evidence.sent)
+    dispatch = Dispatch(operation.operation_id, operation.tenant, _key(operation, item), generation, item)
+    return Claim(operation.operation_id, owner, generation, dispatch, held.sends or 0, _sent(held))
 
 
-_CLAIMS = select(
-    claims,
-    operations_table.c.tenant,
+_AGES = (
     func.extract("epoch", NOW - claims.c.first_sent_at).label("since_first_send"),
     func.extract("epoch", NOW - claims.c.last_sent_at).label("since_last_send"),
     (claims.c.lease_until > NOW).label("lease_is_live"),
-).join_from(claims, operations_table)
+)
+
+_CLAIMS = select(claims, operations_table.c.tenant, *_AGES).join_from(claims, operations_table)
+
+_SINCE_CLEARED = func.extract("epoch", NOW - operations_table.c.cleared_at).label("since_cleared")
+
+
+async def _standing(connection: AsyncConnection, operation_id: str, item: str) -> Any:
+    """The item's claim, its columns None when there is none, and the clearance's age, now that the lock is held."""
+    mine = and_(claims.c.operation_id == operations_table.c.operation_id, claims.c.item == item)
+    found = select(claims, _SINCE_CLEARED, *_AGES).select_from(operations_table.outerjoin(claims, mine))
+    return (await connection.execute(found.where(operations_table.c.operation_id == operation_id))).one()
+
+
+def _claim_of(operation_id: str, item: str) -> Select[Any]:
+    return _CLAIMS.where(claims.c.operation_id == operation_id, claims.c.item == item)
 
 
 async def _claim(connection: AsyncConnection, operation_id: str, item: str) -> Any:
-    wanted = and_(claims.c.operation_id == operation_id, claims.c.item == item)
-    return (await connection.execute(_CLAIMS.where(wanted))).one_or_none()
+    return (await connection.execute(_claim_of(operation_id, item))).one_or_none()
 
 
 async def _change(connection: AsyncConnection, believed: ColumnElement[bool], values: dict[str, Any]) -> None:
-    changed = await connection.execute(update(claims).where(believed, claims.c.outcome.is_(None)).values(**values))
-    if changed.rowcount != 1:
+    _require_changed((await connection.execute(_changing(believed, values))).rowcount)
+
+
+def _changing(believed: ColumnElement[bool], values: dict[str, Any]) -> Update:
+    return update(claims).where(believed, claims.c.outcome.is_(None)).values(**values)
+
+
+def _require_changed(number: int) -> None:
+    if number != 1:
         raise StaleGeneration
 
 
@@ -301,12 +318,16 @@ def _evidence(row: Any) -> Evidence:
     return Evidence(
         generation=row.generation,
         sends=row.sends,
-        sent=Uncertainty(_seconds(row.since_first_send), _seconds(row.since_last_send)),
+        sent=_sent(row),
         lease_is_live=row.lease_is_live,
         uncertain=row.uncertain,
         effect=_effect(row),
         dispatch=Dispatch(row.operation_id, row.tenant, row.idempotency_key, row.generation, row.item),
     )
+
+
+def _sent(row: Any) -> Uncertainty:
+    return Uncertainty(_seconds(row.since_first_send), _seconds(row.since_last_send))
 
 
 def _effect(row: Any) -> Effect | None:

@@ -1,16 +1,18 @@
 """The connection pool of one process."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from sqlalchemy import Connection, Executable, Row, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from adapters.postgres.bounded import connecting
+from adapters.postgres.stale import watch_over
 from workflows.domain.errors import InvalidConfiguration, StoreUnavailable
 
 LOST_AFTER = {
@@ -36,6 +38,10 @@ More than its wait for a lock.
 UNANSWERED = "The database at ONCEWARD_POSTGRES_DSN does not answer, or refuses this role."
 
 
+ALONE = "onceward_alone"
+"""The option of a statement that is a transaction by itself."""
+
+
 class Database:
     """Gives transactions. Every public method of a repository is one of them."""
 
@@ -47,17 +53,20 @@ class Database:
         settings: dict[str, Any] = {"application_name": application_name, **LOST_AFTER}
         if answering:
             options += f" -c statement_timeout={STATEMENT_SECONDS}s"
-            settings |= {"connect_timeout": CONNECT_SECONDS, "async_creator_fn": connecting(ANSWER_SECONDS)}
+            settings["connect_timeout"] = CONNECT_SECONDS
+        settings["async_creator_fn"] = connecting(ANSWER_SECONDS if answering else None)
         self.engine: AsyncEngine = create_async_engine(
             url,
             pool_size=pool_size,
             max_overflow=0,
             pool_timeout=ANSWER_SECONDS if answering else 30.0,
-            pool_pre_ping=True,
             # A failed statement ends in a log, and its values are arguments and results.
             hide_parameters=True,
             connect_args={**settings, "options": options},
         )
+        watch_over(self.engine)
+        event.listen(self.engine.sync_engine, "begin", _begin)
+        self._alone = self.engine.execution_options(**{ALONE: True})
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
@@ -66,11 +75,21 @@ class Database:
         Raises:
             StoreUnavailable: the database does not answer, or not in time.
         """
-        try:
+        with as_unavailable():
             async with self.engine.begin() as connection:
                 yield connection
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
-            raise StoreUnavailable from error
+
+    async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
+        """What one statement finds, without a transaction around it; raises `StoreUnavailable`."""
+        with as_unavailable():
+            async with self._alone.connect() as connection:
+                return (await connection.execute(statement)).all()
+
+    async def changed(self, statement: Executable) -> int:
+        """How many rows one statement has changed, in a transaction of its own; raises `StoreUnavailable`."""
+        with as_unavailable():
+            async with self._alone.connect() as connection:
+                return (await connection.execute(statement)).rowcount
 
     async def require(self, seconds: float = 10.0) -> None:
         """Return once it has answered.
@@ -79,11 +98,27 @@ class Database:
             InvalidConfiguration: it did not within `seconds`, or it refuses this role.
         """
         try:
-            async with asyncio.timeout(seconds), self.transaction():
-                return
+            async with asyncio.timeout(seconds):
+                await self.rows(text("SELECT 1"))
         except (StoreUnavailable, TimeoutError):
             raise InvalidConfiguration(UNANSWERED) from None
 
     async def close(self) -> None:
         """Give all connections back."""
         await self.engine.dispose()
+
+
+def _begin(connection: Connection) -> None:
+    """Connections are in no transaction by themselves; each that SQLAlchemy speaks of is begun here."""
+    if not connection.get_execution_options().get(ALONE):
+        driver: Any = connection.connection.driver_connection
+        driver.begin()
+
+
+@contextmanager
+def as_unavailable() -> Iterator[None]:
+    """Tell of a server that does not answer, or not in time, as the core knows it."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        raise StoreUnavailable from error

@@ -1,10 +1,10 @@
 """The inbox: each proposal is registered once, with its operation and the order to start it, in one transaction."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -20,7 +20,7 @@ from adapters.postgres.registration import insert_operation, order_starts
 from adapters.postgres.tables import calls, operations, verdicts
 from workflows.domain.errors import IntentConflict
 from workflows.domain.gate import Layer, Verdict, first_refusal
-from workflows.domain.intent import Intent, digest
+from workflows.domain.intent import digest
 
 CONFLICT = Verdict(Layer.SCHEMA, IntentConflict.code)
 """What is kept of a delivery whose ids stand for something else: of the delivery, not of that operation."""
@@ -102,8 +102,9 @@ async def _hold_acts(connection: AsyncConnection, turn: Turn) -> None:
 
 async def _register(connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress) -> Registered:
     call = await _as_it_stands(connection, turn, call, progress)
-    if await _deliver(connection, turn, call):
-        return await _first_delivery(connection, turn, call, progress)
+    delivered = await _deliver(connection, turn, call)
+    if delivered is not None:
+        return await _first_delivery(connection, turn, call, progress, _twin(delivered, call, progress))
     return await _later_delivery(connection, turn, call)
 
 
@@ -124,8 +125,12 @@ def _refused_with(call: Judged, code: str) -> Judged:
     return replace(call, intent=None, verdicts=(*call.verdicts[:-1], verdict))
 
 
-async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> bool:
-    """Write the inbox row; False when this call was delivered before. Of two at once, one waits here for the other."""
+async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> Any:
+    """Write the inbox row; None when this call was delivered before. Of two at once, one waits here for the other.
+
+    The row comes with the open operation that is this very act, if there is one; nobody can register another while the
+    act is held.
+    """
     refusal = first_refusal(call.verdicts)
     stored = None if refusal is None else {"code": refusal.code, "details": rows.details_to(refusal.details)}
     statement = (
@@ -144,45 +149,51 @@ async def _deliver(connection: AsyncConnection, turn: Turn, call: Judged) -> boo
             refusal=stored,
         )
         .on_conflict_do_nothing()
-        .returning(calls.c.call_id)
+        .returning(calls.c.call_id, *_open_twin(call))
     )
-    return (await connection.execute(statement)).one_or_none() is not None
+    return (await connection.execute(statement)).one_or_none()
 
 
-async def _first_delivery(connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress) -> Registered:
+async def _first_delivery(
+    connection: AsyncConnection, turn: Turn, call: Judged, progress: Progress, twin: Any
+) -> Registered:
     if call.intent is None:
         await _keep_refusal(connection, turn, call)
         return _refused(call)
-    twin = await _twin(connection, call, call.intent, progress)
     if twin is not None:
         return await _attach(connection, turn, call, twin)
     after = progress.before if call.writes else []
     given = call.proposal.arguments
     operation_id = await insert_operation(connection, turn, call.intent, given, writes=call.writes, after=after)
-    await connection.execute(update(calls).where(_key(turn, call)).values(operation_id=operation_id))
+    await rows.later(connection, update(calls).where(_key(turn, call)).values(operation_id=operation_id))
     await _keep_verdicts(connection, turn, call, operation_id)
     return Registered(call.proposal.call_id, Receipt.REGISTERED, operation_id, call.intent.hash(), call.writes)
 
 
-async def _twin(connection: AsyncConnection, call: Judged, intent: Intent, progress: Progress) -> Any:
+def _twin(delivered: Any, call: Judged, progress: Progress) -> Any:
     """The operation that is this call already: an open act, or a read of the same turn."""
-    if call.proposal.hosted:
-        # Each answer lets the provider run once more, so each needs a word of its own.
+    if call.intent is None or call.proposal.hosted:
+        # Each answer to a hosted call lets the provider run once more, so each needs a word of its own.
         return None
-    return await _open_twin(connection, intent) if call.writes else progress.reads.get(intent.hash())
+    if not call.writes:
+        return progress.reads.get(call.intent.hash())
+    return delivered if delivered.operation_id is not None else None
 
 
-async def _open_twin(connection: AsyncConnection, intent: Intent) -> Any:
-    """The open operation that is this very act; nobody can register another while it is held."""
-    wanted = (operations.c.act_hash == intent.act_hash()) & operations.c.writes & operations.c.ended_at.is_(None)
-    statement = select(operations.c.operation_id, operations.c.intent_hash).where(wanted)
-    return (await connection.execute(statement.order_by(operations.c.created_at).limit(1))).one_or_none()
+def _open_twin(call: Judged) -> Sequence[ColumnElement[Any]]:
+    """Id and intent hash of the oldest open operation that is this very act."""
+    if call.intent is None or not call.writes:
+        return ()
+    same = (operations.c.act_hash == call.intent.act_hash()) & operations.c.writes & operations.c.ended_at.is_(None)
+    wanted = (operations.c.operation_id, operations.c.intent_hash)
+    oldest = [select(each).where(same).order_by(operations.c.created_at).limit(1) for each in wanted]
+    return [each.scalar_subquery().label(column.name) for each, column in zip(oldest, wanted, strict=True)]
 
 
 async def _attach(connection: AsyncConnection, turn: Turn, call: Judged, twin: Any) -> Registered:
     """Answer a second proposal of an open act, or of the turn's own read, with the first one: it is not done twice."""
     values = {"operation_id": twin.operation_id, "attached": True}
-    await connection.execute(update(calls).where(_key(turn, call)).values(**values))
+    await rows.later(connection, update(calls).where(_key(turn, call)).values(**values))
     await _keep_verdicts(connection, turn, call, twin.operation_id)
     principal = turn.principal
     await rows.tell(connection, principal.tenant, twin.operation_id, actor_of(principal), "proposed.again")
@@ -195,7 +206,7 @@ async def _later_delivery(connection: AsyncConnection, turn: Turn, call: Judged)
         await _keep_refusal(connection, turn, replace(call, verdicts=(CONFLICT,)))
         return Registered(call.proposal.call_id, Receipt.CONFLICT, code="idempotency_conflict")
     counted = update(calls).where(_key(turn, call)).values(deliveries=calls.c.deliveries + 1)
-    await connection.execute(counted)
+    await rows.later(connection, counted)
     if known.operation_id is not None:
         return Registered(call.proposal.call_id, Receipt.KNOWN, known.operation_id, known.intent_hash, known.writes)
     return Registered(
@@ -234,7 +245,8 @@ def _delivery_key(turn: Turn, call: Judged) -> str:
 
 
 async def _keep_verdicts(connection: AsyncConnection, turn: Turn, call: Judged, operation_id: str | None) -> None:
-    await connection.execute(
+    await rows.later(
+        connection,
         verdicts.insert(),
         [
             {

@@ -2,6 +2,7 @@
 
 from sqlalchemy import func, update
 
+from adapters.postgres import rows
 from adapters.postgres.engine import Database
 from adapters.postgres.standing import locked, step
 from adapters.postgres.tables import handler_calls
@@ -27,23 +28,15 @@ class PostgresJournal:
             statement = handler_calls.insert().values(
                 operation_id=operation.operation_id, tool=operation.tool, generation=generation
             )
-            entry: int = (await connection.execute(statement.returning(handler_calls.c.entry))).scalar_one()
+            entry: int = (await rows.last(connection, statement.returning(handler_calls.c.entry))).scalar_one()
             return entry
 
     async def sent(self, entry: int, request_id: str, task_id: str) -> None:
         """Note what the request is known by on the other side."""
-        async with self._database.transaction() as connection:
-            await connection.execute(
-                update(handler_calls)
-                .where(handler_calls.c.entry == entry)
-                .values(request_id=request_id, task_id=task_id or None)
-            )
+        known = {"request_id": request_id, "task_id": task_id or None}
+        await self._database.changed(update(handler_calls).where(handler_calls.c.entry == entry).values(**known))
 
     async def ended(self, entry: int, outcome: str) -> None:
         """Close the entry."""
-        async with self._database.transaction() as connection:
-            await connection.execute(
-                update(handler_calls)
-                .where(handler_calls.c.entry == entry)
-                .values(ended_at=func.clock_timestamp(), outcome=outcome)
-            )
+        closed = {"ended_at": func.clock_timestamp(), "outcome": outcome}
+        await self._database.changed(update(handler_calls).where(handler_calls.c.entry == entry).values(**closed))

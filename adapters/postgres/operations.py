@@ -12,7 +12,7 @@ from adapters.postgres.approvals import void_open
 from adapters.postgres.claims import close, require_no_effect
 from adapters.postgres.engine import Database
 from adapters.postgres.spendings import release
-from adapters.postgres.standing import EXECUTOR, locked, row_of, step
+from adapters.postgres.standing import EXECUTOR, locked, require_found, standing_of, step
 from adapters.postgres.tables import operations
 from adapters.postgres.tables import verdicts as verdicts_table
 from workflows.domain.approval import Clearance
@@ -32,15 +32,13 @@ class PostgresOperations:
 
     async def load(self, operation_id: str) -> Operation:
         """Return the operation; raises `CallRefused("not_found")`."""
-        async with self._database.transaction() as connection:
-            return rows.operation_from(await row_of(connection, operation_id))
+        return rows.operation_from(require_found(await self._database.rows(standing_of(operation_id))))
 
     async def states(self, operation_ids: Sequence[str]) -> Sequence[State]:
         """Return where each of them stands, in their order; raises `CallRefused("not_found")`."""
         named = operations.c.operation_id.in_(operation_ids)
         wanted = select(operations.c.operation_id, operations.c.state).where(named)
-        async with self._database.transaction() as connection:
-            found = {row.operation_id: State(row.state) for row in await connection.execute(wanted)}
+        found = {row.operation_id: State(row.state) for row in await self._database.rows(wanted)}
         if not found.keys() >= set(operation_ids):
             raise CallRefused("not_found")
         return [found[each] for each in operation_ids]
@@ -49,9 +47,8 @@ class PostgresOperations:
         """Return the operations of its turn that come before it."""
         age = func.extract("epoch", rows.NOW - operations.c.created_at).label("age")
         wanted = select(operations.c.state, operations.c.writes, age)
-        async with self._database.transaction() as connection:
-            found = await connection.execute(wanted.where(operations.c.operation_id.in_(operation.after)))
-            return [Forerunner(State(row.state), row.writes, float(row.age)) for row in found]
+        found = await self._database.rows(wanted.where(operations.c.operation_id.in_(operation.after)))
+        return [Forerunner(State(row.state), row.writes, float(row.age)) for row in found]
 
     async def record(self, operation: Operation, verdicts: Sequence[Verdict], clearance: Clearance | None) -> None:
         """Keep the verdicts, where the first refusal points, and the clearance when there is one."""
@@ -60,14 +57,15 @@ class PostgresOperations:
             await _keep(connection, operation.principal.tenant, operation.operation_id, verdicts)
             if clearance is not None:
                 await _tell_clearance(connection, operation, clearance)
-            await connection.execute(
+            await rows.later(
+                connection,
                 update(operations)
                 .where(operations.c.operation_id == operation.operation_id)
                 .values(
                     clearance=_clearance(clearance),
                     cleared_at=func.now() if clearance else None,
                     details=rows.details_to(refusal.details if refusal else ()),
-                )
+                ),
             )
 
     async def move(self, operation_id: str, state: State, why: str = "") -> State:
@@ -97,7 +95,7 @@ async def _keep(connection: AsyncConnection, tenant: str, operation_id: str, ver
     given = {"tenant": tenant, "operation_id": operation_id}
     kept = [{**given, "layer": verdict.layer.value, "code": verdict.code} for verdict in verdicts]
     if kept:
-        await connection.execute(verdicts_table.insert(), kept)
+        await rows.later(connection, verdicts_table.insert(), kept)
     # That a person must be asked is told when they are.
     refusal = first_refusal(verdict for verdict in verdicts if verdict.code != "approval_required")
     if refusal is not None:

@@ -33,8 +33,7 @@ class PostgresProgress:
             operations.c.tenant == principal.tenant,
             operations.c.subject == principal.subject,
         )
-        async with self._database.transaction() as connection:
-            return {row.operation_id: _standing(row) for row in await connection.execute(statement)}
+        return {row.operation_id: _standing(row) for row in await self._database.rows(statement)}
 
 
 def _standing(row: Any) -> Standing:

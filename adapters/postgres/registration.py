@@ -24,7 +24,8 @@ async def insert_operation(
     `given` are the arguments as the model gave them, kept for people where they are not those of the intent.
     """
     principal, operation_id = turn.principal, f"op_{secrets.token_hex(12)}"
-    await connection.execute(
+    await rows.later(
+        connection,
         operations.insert().values(
             operation_id=operation_id,
             tenant=principal.tenant,
@@ -43,7 +44,7 @@ async def insert_operation(
             resource=intent.resource,
             after=list(after) or None,
             state=State.PROPOSED.value,
-        )
+        ),
     )
     before = {"on_behalf_of": ", ".join(principal.agents_before)} if principal.agents_before else {}
     detail = {"surface": turn.surface, **subject_of(principal), **before}
@@ -108,6 +109,6 @@ def _named(turn: Turn, tool: str, found: Registered) -> dict[str, str]:
 async def _post(connection: AsyncConnection, found: Registered, kind: str, payload: dict[str, Any]) -> None:
     # Due a moment later: the door starts what it registers, and the relay what the door could not.
     due = rows.NOW + rows.GRACE
-    await connection.execute(
-        outbox.insert().values(operation_id=found.operation_id, kind=kind, payload=payload, due_at=due)
+    await rows.later(
+        connection, outbox.insert().values(operation_id=found.operation_id, kind=kind, payload=payload, due_at=due)
     )

@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import DateTime, Row, func, select
+from sqlalchemy import CursorResult, DateTime, Executable, Insert, Row, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.tables import events, operations, outbox
@@ -22,9 +22,39 @@ GRACE = timedelta(seconds=2)
 """How long the relay leaves a start or a nudge to the door, which makes it itself as soon as it has committed."""
 
 
+async def later(connection: AsyncConnection, statement: Executable, values: Any = None) -> None:
+    """Put off a statement whose result nobody needs until the transaction's next one, or its end, is sent.
+
+    The server does it in its place, before that one and under its own snapshot. Its error is raised there.
+    """
+    driver = _driver(connection)
+    driver.putting_off = True
+    try:
+        # Nobody waits for the key that was given to a row.
+        await connection.execute(statement.inline() if isinstance(statement, Insert) else statement, values)
+    finally:
+        driver.putting_off = False
+
+
+async def last(connection: AsyncConnection, statement: Executable) -> CursorResult[Any]:
+    """The transaction's last statement, committed in the same breath; whatever it comes to, it is done."""
+    driver = _driver(connection)
+    driver.ending = True
+    try:
+        return await connection.execute(statement)
+    finally:
+        driver.ending = False
+
+
+def _driver(connection: AsyncConnection) -> Any:
+    """The `BoundedConnection` behind it."""
+    sync: Any = connection.sync_connection
+    return sync.connection.driver_connection
+
+
 async def hold(connection: AsyncConnection, name: str) -> None:
     """Let nobody else hold this name until the caller's transaction has ended; whoever wants to queues."""
-    await connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
+    await later(connection, select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
 
 
 def as_text(value: Any) -> str:
@@ -82,7 +112,7 @@ async def tell(
     mine = operations.c.operation_id == operation_id
     about = {name: select(operations.c[name]).where(mine).scalar_subquery() for name in ("tool", "resource")}
     values = {"tenant": tenant, "operation_id": operation_id, "actor": actor, "what": what, "detail": detail}
-    await connection.execute(events.insert().values(**values, **about))
+    await later(connection, events.insert().values(**values, **about))
 
 
 async def note(
@@ -90,13 +120,13 @@ async def note(
 ) -> None:
     """Write one line of the audit log that belongs to no operation, in the caller's transaction."""
     values = {"tenant": tenant, "actor": actor, "what": what, "detail": detail, "tool": tool}
-    await connection.execute(events.insert().values(**values))
+    await later(connection, events.insert().values(**values))
 
 
 async def post(connection: AsyncConnection, operation_id: str, kind: str, **payload: Any) -> None:
     """Put a message that wakes somebody in the outbox, in the caller's transaction, for the relay to make good."""
     due = NOW + GRACE
-    await connection.execute(outbox.insert().values(operation_id=operation_id, kind=kind, payload=payload, due_at=due))
+    await later(connection, outbox.insert().values(operation_id=operation_id, kind=kind, payload=payload, due_at=due))
 
 
 def _tagged(value: Any) -> Any:

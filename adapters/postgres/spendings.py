@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, func, literal_column, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, func, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -32,14 +33,11 @@ class PostgresSpendings:
 
     async def reserve(self, operation: Operation, money: Money | None, repeat_seconds: float) -> Circumstances:
         """Reserve once and tell what else counts; see the port."""
+        before = _before(operation, repeat_seconds)
+        if money is None:
+            return _circumstances((await self._database.rows(before))[0])
         async with self._database.transaction() as connection:
-            beside = Circumstances(
-                repeated=await _repeated(connection, operation, repeat_seconds),
-                given_up=await _given_up(connection, operation),
-                reads=await _reads_before(connection, operation),
-            )
-            if money is None:
-                return beside
+            beside = _circumstances((await connection.execute(before)).one())
             await _alone(connection, operation.principal.tenant, money.currency)
             await _reserve(connection, operation, money)
             return replace(beside, totals=await _totals(connection, operation, money.currency))
@@ -49,7 +47,7 @@ async def release(connection: AsyncConnection, operation_id: str) -> None:
     """Give a reservation back, in the caller's transaction, if it is proven that nothing happened."""
     in_doubt = select(claims).where(claims.c.operation_id == operation_id, claims.c.uncertain).exists()
     mine = (spendings.c.operation_id == operation_id) & spendings.c.released_at.is_(None) & ~in_doubt
-    await connection.execute(update(spendings).where(mine).values(released_at=NOW))
+    await rows.later(connection, update(spendings).where(mine).values(released_at=NOW))
 
 
 async def _alone(connection: AsyncConnection, tenant: str, currency: str) -> None:
@@ -58,7 +56,8 @@ async def _alone(connection: AsyncConnection, tenant: str, currency: str) -> Non
 
 
 async def _reserve(connection: AsyncConnection, operation: Operation, money: Money) -> None:
-    await connection.execute(
+    await rows.later(
+        connection,
         insert(spendings)
         .values(
             operation_id=operation.operation_id,
@@ -67,7 +66,7 @@ async def _reserve(connection: AsyncConnection, operation: Operation, money: Mon
             currency=money.currency,
             minor_units=money.minor_units,
         )
-        .on_conflict_do_nothing()
+        .on_conflict_do_nothing(),
     )
 
 
@@ -85,23 +84,27 @@ async def _totals(connection: AsyncConnection, operation: Operation, currency: s
         & (literal_column(OPEN_OR_LEFT_AT) > NOW - A_DAY)
     )
     total, mine = func.sum(spendings.c.minor_units), spendings.c.subject == principal.subject
-    row = (await connection.execute(select(total.filter(mine), total).where(counted))).one()
-    return Totals(by_subject=int(row[0] or 0), by_tenant=int(row[1] or 0))
+    counting = select(total.filter(mine).label("mine"), total.label("all")).where(counted)
+    row: Any = (await rows.last(connection, counting)).one()
+    return Totals(by_subject=int(row.mine or 0), by_tenant=int(row.all or 0))
 
 
-async def _repeated(connection: AsyncConnection, operation: Operation, seconds: float) -> bool:
-    succeeded = operations.c.state == State.SUCCEEDED.value
-    return await _has_ended(connection, operation, succeeded, timedelta(seconds=seconds))
+def _before(operation: Operation, repeat_seconds: float) -> Select[Any]:
+    """What has happened before, in one row: whether this was done, or given up, and what was read."""
+    succeeded, given_up = operations.c.state == State.SUCCEEDED.value, operations.c.code == ABANDONED
+    return select(
+        _has_ended(operation, succeeded, timedelta(seconds=repeat_seconds)).label("repeated"),
+        # It may have happened and nobody could find out; that stays so for longer than a repetition is likely.
+        _has_ended(operation, given_up, A_DAY).label("given_up"),
+        func.array(_reads_before(operation)).label("reads"),
+    )
 
 
-async def _given_up(connection: AsyncConnection, operation: Operation) -> bool:
-    """Whether it may have happened and nobody could find out; that stays so for longer than a repetition is likely."""
-    return await _has_ended(connection, operation, operations.c.code == ABANDONED, A_DAY)
+def _circumstances(row: Any) -> Circumstances:
+    return Circumstances(repeated=row.repeated, given_up=row.given_up, reads=tuple(row.reads))
 
 
-async def _has_ended(
-    connection: AsyncConnection, operation: Operation, so: ColumnElement[bool], within: timedelta
-) -> bool:
+def _has_ended(operation: Operation, so: ColumnElement[bool], within: timedelta) -> ColumnElement[bool]:
     """Whether the same act, by another operation, has lately ended so."""
     this = operations.alias("this")
     same = (
@@ -110,11 +113,12 @@ async def _has_ended(
         & so
         & (operations.c.ended_at > NOW - within)
     )
-    statement = select(this.c.operation_id).join(operations, same).where(this.c.operation_id == operation.operation_id)
-    return (await connection.execute(statement.limit(1))).one_or_none() is not None
+    return (
+        select(this.c.operation_id).join(operations, same).where(this.c.operation_id == operation.operation_id).exists()
+    )
 
 
-async def _reads_before(connection: AsyncConnection, operation: Operation) -> tuple[str, ...]:
+def _reads_before(operation: Operation) -> ScalarSelect[Any]:
     """Tools that were read in the same conversation, in responses before the one that proposed this."""
     this = calls.alias("this")
     earlier = (
@@ -123,7 +127,7 @@ async def _reads_before(connection: AsyncConnection, operation: Operation) -> tu
         & (calls.c.created_at > this.c.created_at - CONVERSATION)
     )
     told = operations.c.writes.is_(False) & (operations.c.state == State.SUCCEEDED.value)
-    statement = (
+    return (
         select(operations.c.tool)
         .distinct()
         .select_from(this)
@@ -131,5 +135,5 @@ async def _reads_before(connection: AsyncConnection, operation: Operation) -> tu
         .join(operations, (operations.c.operation_id == calls.c.operation_id) & told)
         .where(this.c.operation_id == operation.operation_id)
         .order_by(operations.c.tool)
+        .scalar_subquery()
     )
-    return tuple((await connection.execute(statement)).scalars())

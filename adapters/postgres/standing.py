@@ -3,9 +3,10 @@
 Every transaction that changes an operation, its claim or its approval locks the operation's row first.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import any_, func, select, update
+from sqlalchemy import Row, Select, any_, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
@@ -42,10 +43,11 @@ async def step(
 ) -> None:
     """Move one locked operation and tell its timeline, and there `why`, in the caller's transaction."""
     advance(current, following)
-    await connection.execute(
+    await rows.later(
+        connection,
         update(operations)
         .where(operations.c.operation_id == operation_id)
-        .values(state=following.value, updated_at=func.now(), **values)
+        .values(state=following.value, updated_at=func.now(), **values),
     )
     await rows.tell(connection, tenant, operation_id, EXECUTOR, following.value, **({"why": why} if why else {}))
 
@@ -56,14 +58,18 @@ async def hold_words(connection: AsyncConnection, operation_id: str) -> None:
 
 
 async def locked(connection: AsyncConnection, operation_id: str) -> Any:
-    """Return the operation's row, locked until the caller's transaction ends."""
-    return await row_of(connection, operation_id, lock=True)
+    """The operation's row, locked until the caller's transaction ends; raises `CallRefused("not_found")`."""
+    statement = standing_of(operation_id).with_for_update(key_share=True)
+    return require_found((await connection.execute(statement)).all())
 
 
-async def row_of(connection: AsyncConnection, operation_id: str, *, lock: bool = False) -> Any:
-    """Return the operation's row; raises `CallRefused("not_found")`."""
-    statement = select(operations, CANCEL_WANTED).where(operations.c.operation_id == operation_id)
-    row = (await connection.execute(statement.with_for_update(key_share=True) if lock else statement)).one_or_none()
-    if row is None:
+def standing_of(operation_id: str) -> Select[Any]:
+    """How the operation's row is read, with whether its caller wants it to stop."""
+    return select(operations, CANCEL_WANTED).where(operations.c.operation_id == operation_id)
+
+
+def require_found(found: Sequence[Row[Any]]) -> Any:
+    """The only row; raises `CallRefused("not_found")` when there is none."""
+    if not found:
         raise CallRefused("not_found")
-    return row
+    return found[0]
