@@ -14,6 +14,11 @@ from workflows.domain.errors import ERRORS, OncewardError
 @asynccontextmanager
 async def step() -> AsyncIterator[None]:
     """Run one step so that its worker's death is noticed soon, and so that no value gets into a history."""
+    if activity.info().is_local:
+        # The workflow task around it says that the worker lives.
+        with as_failure():
+            yield
+        return
     beat = asyncio.create_task(_beat())
     try:
         with as_failure():

@@ -163,7 +163,7 @@ class Validate:
             return await self._end(operation, seen, "permission_denied")
         people = (Verdict(Layer.APPROVAL),) if clearance.approval_id else ()
         await self._operations.record(operation, (*seen.verdicts, *people), clearance)
-        return Judgement(Step.GO)
+        return Judgement(Step.GO, swift=self._tools.writer(operation.tool).contract.swift)
 
     async def _ask(self, operation: Operation, seen: Look, binding: Binding) -> Judgement:
         await self._operations.record(operation, seen.verdicts, None)

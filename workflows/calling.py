@@ -1,4 +1,4 @@
-"""How the workflows call an activity."""
+"""How the workflows call an activity: in sight of everybody, or within the workflow task that is at work."""
 
 from typing import Any, TypeVar
 
@@ -21,5 +21,21 @@ async def call(name: str, message: object, answer: type[T], **more: Any) -> T:
         retry_policy=contract.retry,
         summary=attributes.summary_of(workflow.info().typed_search_attributes),
         **more,
+    )
+    return result
+
+
+async def call_at_once(name: str, message: object, answer: type[T]) -> T:
+    """Run the activity within the workflow task, once; the console shows it when the task is over.
+
+    It costs no task of its own, so neither a queue nor the server is asked. Whatever goes wrong is for `call`; the
+    failure is the step's own `FailureError`, where that of `call` has an `ActivityError` around it.
+    """
+    result: T = await workflow.execute_local_activity(
+        name,
+        message,
+        result_type=answer,
+        start_to_close_timeout=contracts.AT_ONCE[name],
+        retry_policy=contracts.ONCE,
     )
     return result

@@ -71,3 +71,14 @@ CALLS: dict[str, Call] = {
     # Only our own database, as long as patience lasts.
     FOLLOW: Call(timedelta(seconds=120), _retry(36, 20)),
 }
+
+ONCE = RetryPolicy(maximum_attempts=1)
+
+AT_ONCE: dict[str, timedelta] = {
+    # Longer than this is trouble, and goes on where everybody sees it.
+    VALIDATE: timedelta(seconds=5),
+    # As when it is called in sight: it is never called a second time, and ends by the contract's own limit long before.
+    APPLY: CALLS[APPLY].start_to_close,
+    SETTLE: timedelta(seconds=5),
+}
+"""How long a step may take within the workflow task that is at work. The others are never taken there."""

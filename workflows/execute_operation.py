@@ -5,20 +5,25 @@ checked by each step. A repeated, reset or re-run workflow therefore cannot repe
 """
 
 from datetime import timedelta
+from typing import TypeVar
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError, is_cancelled_exception
 
 from workflows import contracts, sentences
-from workflows.calling import call
+from workflows.calling import call, call_at_once
 from workflows.messages import Ending, Judgement, OperationRef, Report, SettleOrder, Step
 from workflows.page import NOTHING, Page
 
 UNCONFIRMED = "unconfirmed"
 """The ending that is none: something was sent that may have happened."""
 
+SUCCEEDED = "succeeded"
+
 BEHIND = "earlier_call_open"
 """The gate's word for a call that waits for others of its turn, not for a person."""
+
+T = TypeVar("T")
 
 LOOK_AGAIN = timedelta(seconds=60)
 """Pause after a look that itself failed; the look's own answer says how long otherwise."""
@@ -26,11 +31,17 @@ LOOK_AGAIN = timedelta(seconds=60)
 
 @workflow.defn(name=contracts.EXECUTE_OPERATION)
 class ExecuteOperation:
-    """validate → (a person decides) → validate again → apply → reconcile → settle."""
+    """validate → (a person decides) → validate again → apply → reconcile → settle.
+
+    On the fast path the steps between two waits are taken within one workflow task, none of them left out. The first
+    sign of trouble ends it: from then on each step is an activity that everybody sees, with its attempts and failures.
+    """
 
     @workflow.init
     def __init__(self, ref: OperationRef) -> None:
         self._ref = ref
+        self._smooth = ref.fast_path
+        self._swift = False
         self._nudged = False
         self._progress = ""
         self._page = Page()
@@ -69,7 +80,10 @@ class ExecuteOperation:
             self._begin_a_new_history_in_time()
             judgement = await self._validate()
             if judgement.step is Step.GO:
-                return await self._apply()
+                self._swift = judgement.swift
+                report = await self._apply()
+                self._smooth = self._smooth and report.step is Step.SETTLE
+                return report
             if judgement.step is Step.SETTLE:
                 return Report(Step.SETTLE, code=judgement.code)
             await self._wait(judgement)
@@ -77,18 +91,19 @@ class ExecuteOperation:
     async def _validate(self) -> Judgement:
         self._page.say(sentences.CHECKING)
         try:
-            return await call(contracts.VALIDATE, self._ref, Judgement)
+            return await self._step(contracts.VALIDATE, self._ref, Judgement)
         except ActivityError as error:
             _raise_if_cancelled(error)
             return Judgement(Step.SETTLE, code=_code(error))
 
     async def _apply(self) -> Report:
         self._begin_to_make_it()
+        apply = call_at_once if self._smooth and self._swift else call
         try:
-            report = await call(contracts.APPLY, self._ref, Report)
+            report = await apply(contracts.APPLY, self._ref, Report)
             self._progress = report.progress or self._progress
             return report
-        except ActivityError as error:
+        except FailureError as error:
             _raise_if_cancelled(error)
             # The worker died or answered too late: the write may have landed.
             return Report(Step.RECONCILE)
@@ -102,11 +117,23 @@ class ExecuteOperation:
 
     async def _settle(self, refusal: str | None) -> Ending:
         self._page.say(sentences.RECORDING)
-        ending = await call(contracts.SETTLE, SettleOrder(self._ref, refusal), Ending)
+        ending = await self._step(contracts.SETTLE, SettleOrder(self._ref, refusal), Ending)
         if ending.state != UNCONFIRMED:
-            self._page.mark(ending.state, NOTHING)
+            self._mark_the_end(ending)
             self._page.say(sentences.ended(ending.state, ending.code))
         return ending
+
+    async def _step(self, name: str, message: object, answer: type[T]) -> T:
+        """Take a step that may be taken any number of times: at once while all goes well, otherwise in sight."""
+        if self._smooth:
+            try:
+                return await call_at_once(name, message, answer)
+            except FailureError as error:
+                _raise_if_cancelled(error)
+                self._smooth = False
+                if self._swift:
+                    self._page.mark("started", NOTHING)
+        return await call(name, message, answer)
 
     async def _wait(self, judgement: Judgement) -> None:
         until = sentences.after(workflow.now(), judgement.wait_seconds)
@@ -133,16 +160,25 @@ class ExecuteOperation:
     async def _rest(self, report: Report) -> None:
         """Leave the downstream alone for as long as it asked; no signal shortens this."""
         if report.pause_seconds > 0:
-            if workflow.patched(contracts.STARTED_IS_MARKED):
+            if self._marks_what_is_started():
                 self._page.mark("started", "downstream")
             until = sentences.after(workflow.now(), report.pause_seconds)
             self._page.say(sentences.resting(report.code, self._page.since, until, self._progress))
             await workflow.sleep(report.pause_seconds, summary="The pause that the downstream asked for")
 
     def _begin_to_make_it(self) -> None:
-        if workflow.patched(contracts.STARTED_IS_MARKED):
+        # Nobody could see it before the task is over, and each mark is one more write of the server.
+        if not (self._smooth and self._swift) and self._marks_what_is_started():
             self._page.mark("started", NOTHING)
         self._page.say(sentences.making(self._progress))
+
+    def _marks_what_is_started(self) -> bool:
+        return self._ref.fast_path or workflow.patched(contracts.STARTED_IS_MARKED)
+
+    def _mark_the_end(self, ending: Ending) -> None:
+        """What went straight to its success is found by its status alone."""
+        if not self._ref.fast_path or self._page.is_marked or ending.state != SUCCEEDED:
+            self._page.mark(ending.state, NOTHING)
 
     def _begin_a_new_history_in_time(self) -> None:
         """Go on under the same id before the history grows too long; all that counts is in the database."""
@@ -166,6 +202,6 @@ def _code(error: ActivityError) -> str:
     return refused or "upstream_unavailable"
 
 
-def _raise_if_cancelled(error: ActivityError) -> None:
+def _raise_if_cancelled(error: FailureError) -> None:
     if is_cancelled_exception(error):
         raise error

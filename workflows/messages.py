@@ -9,10 +9,15 @@ from enum import StrEnum
 
 @dataclass(frozen=True)
 class OperationRef:
-    """Names one operation and the meaning under which it was registered."""
+    """Names one operation and the meaning under which it was registered.
+
+    `fast_path`: its workflow may take the steps within one workflow task for as long as all goes well. A run keeps the
+    answer that it was started with, so that a history from before there was one replays as it was lived.
+    """
 
     operation_id: str
     intent_hash: str
+    fast_path: bool = False
 
 
 class Step(StrEnum):
@@ -30,13 +35,15 @@ class Step(StrEnum):
 class Judgement:
     """The gate's answer on the current state.
 
-    GO: apply. WAIT: a person must decide, at the latest in `wait_seconds`. SETTLE: refused with `code`.
+    GO: apply. WAIT: a person must decide, at the latest in `wait_seconds`. SETTLE: refused with `code`. `swift`: the
+    tool's contract lets its effect be made within the workflow task.
     """
 
     step: Step
     code: str | None = None
     wait_seconds: float = 0.0
     waiting_for: str = ""
+    swift: bool = False
 
 
 @dataclass(frozen=True)

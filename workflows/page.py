@@ -24,6 +24,11 @@ class Page:
         """When it was marked as what it is marked as now."""
         return self._since
 
+    @property
+    def is_marked(self) -> bool:
+        """Whether this run, or one whose history it goes on with, has been marked."""
+        return self._marked != ("", "") or any(self._carried)
+
     def say(self, words: str) -> None:
         """Show these words, in the place of the last ones."""
         workflow.set_current_details(words)

@@ -1,6 +1,7 @@
 """Which calls of a turn are started together, and which one after another."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from adapters.intake.ports import Judged, Registered, Turn
 from workflows.domain.intent import digest
@@ -21,7 +22,7 @@ def turn_ref(turn: Turn, registered: Sequence[Registered]) -> TurnRef | None:
         return None
     return TurnRef(
         reads=[_ref(each) for each in reads],
-        writes=[_ref(each) for each in writes],
+        writes=[replace(_ref(each), fast_path=True) for each in writes],
         tools=[call.tool for call, _ in writes],
         tenant=turn.principal.tenant,
         one_by_one=turn.one_by_one,

@@ -88,7 +88,7 @@ def turn_from(stored: dict[str, Any]) -> TurnRef:
     """The order that `written` wrote; raises `KeyError` or `TypeError` when it is something else."""
     return TurnRef(
         reads=[OperationRef(*each) for each in stored["reads"]],
-        writes=[OperationRef(*each) for each in stored["writes"]],
+        writes=[OperationRef(operation_id, intent, fast_path=True) for operation_id, intent in stored["writes"]],
         tools=list(stored["tools"]),
         tenant=stored["tenant"],
         one_by_one=stored["one_by_one"],

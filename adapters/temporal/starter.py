@@ -83,7 +83,7 @@ class TemporalStarter:
             return
 
     async def _start_operation(self, operation_id: str, intent_hash: str, tool: str, tenant: str, **more: Any) -> None:
-        ref, found_by = OperationRef(operation_id, intent_hash), attributes.of_operation(tool, tenant)
+        ref, found_by = OperationRef(operation_id, intent_hash, fast_path=True), attributes.of_operation(tool, tenant)
         shown = {"search_attributes": found_by, "static_summary": attributes.summary(tool, tenant)}
         order = {"priority": _share_of(tenant), **shown, **more}
         await self._start(contracts.EXECUTE_OPERATION, operation_id, ref, **order)

@@ -56,8 +56,17 @@ async def finished(onceward: Onceward) -> AsyncIterator[Refund]:
 
 @asynccontextmanager
 async def in_flight(onceward: Onceward) -> AsyncIterator[Refund]:
-    """The provider has made it; what came of it is not on record yet."""
+    """The provider has made it; what came of it is not on record yet. Nothing went wrong: the task is at work."""
     refund = await Refund.proposed(onceward)
+    async with MOMENTS["answered and not recorded"](onceward, refund):
+        yield refund
+
+
+@asynccontextmanager
+async def in_flight_in_sight(onceward: Onceward) -> AsyncIterator[Refund]:
+    """The same by a step that the console shows."""
+    refund = await Refund.proposed(onceward)
+    await start_by_hand(Console(refund))
     async with MOMENTS["answered and not recorded"](onceward, refund):
         yield refund
 
@@ -98,25 +107,26 @@ async def awaiting_approval(onceward: Onceward) -> AsyncIterator[Refund]:
 STATES: dict[str, State] = {
     "finished": finished,
     "in flight": in_flight,
+    "in flight in sight": in_flight_in_sight,
     "unconfirmed": unconfirmed,
     "awaiting approval": awaiting_approval,
 }
 
-TABLE: dict[Act, tuple[str, str, str, str]] = {
-    # act                                finished   in flight  unconfirmed  awaiting approval
-    reset_to_the_first_task:            ("taken",   "taken",   "taken",     "taken"),
-    reset_to_the_last_task:             ("taken",   "taken",   "taken",     "taken"),
-    terminate:                          ("refused", "taken",   "taken",     "taken"),
-    cancel:                             ("taken",   "taken",   "taken",     "taken"),
-    delete:                             ("taken",   "taken",   "taken",     "taken"),
-    start_by_hand:                      ("taken",   "taken",   "taken",     "taken"),
-    start_by_hand_with_another_meaning: ("taken",   "taken",   "taken",     "taken"),
-    nudge_with_garbage:                 ("refused", "taken",   "taken",     "taken"),
-    reset_the_step:                     ("refused", "taken",   "taken",     "refused"),
-    pause_the_step_and_let_it_go_on:    ("refused", "taken",   "taken",     "refused"),
-    allow_the_step_more_attempts:       ("refused", "taken",   "taken",     "refused"),
-    say_that_the_step_is_done:          ("refused", "taken",   "taken",     "refused"),
-    say_that_the_step_has_failed:       ("refused", "taken",   "taken",     "refused"),
+TABLE: dict[Act, tuple[str, str, str, str, str]] = {
+    # act                                finished   in flight  in sight  unconfirmed  awaiting approval
+    reset_to_the_first_task:            ("taken",   "taken",   "taken",  "taken",     "taken"),
+    reset_to_the_last_task:             ("taken",   "taken",   "taken",  "taken",     "taken"),
+    terminate:                          ("refused", "taken",   "taken",  "taken",     "taken"),
+    cancel:                             ("taken",   "taken",   "taken",  "taken",     "taken"),
+    delete:                             ("taken",   "taken",   "taken",  "taken",     "taken"),
+    start_by_hand:                      ("taken",   "taken",   "taken",  "taken",     "taken"),
+    start_by_hand_with_another_meaning: ("taken",   "taken",   "taken",  "taken",     "taken"),
+    nudge_with_garbage:                 ("refused", "taken",   "taken",  "taken",     "taken"),
+    reset_the_step:                     ("refused", "refused", "taken",  "taken",     "refused"),
+    pause_the_step_and_let_it_go_on:    ("refused", "refused", "taken",  "taken",     "refused"),
+    allow_the_step_more_attempts:       ("refused", "refused", "taken",  "taken",     "refused"),
+    say_that_the_step_is_done:          ("refused", "refused", "taken",  "taken",     "refused"),
+    say_that_the_step_has_failed:       ("refused", "refused", "taken",  "taken",     "refused"),
 }  # fmt: skip
 
 CELLS = [

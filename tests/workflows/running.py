@@ -17,9 +17,10 @@ Handle = WorkflowHandle[ExecuteOperation, Ending]
 
 
 @asynccontextmanager
-async def running(environment: WorkflowEnvironment, script: Script) -> AsyncIterator[Handle]:
-    """Start one operation and serve it until the block ends."""
+async def running(environment: WorkflowEnvironment, script: Script, *, fast_path: bool = True) -> AsyncIterator[Handle]:
+    """Start one operation, as doors do unless something is said, and serve it until the block ends."""
     operation_id = f"op_{uuid.uuid4().hex}"
+    ref = OperationRef(operation_id, "hash", fast_path=fast_path)
     async with Worker(
         environment.client,
         task_queue=operation_id,
@@ -31,5 +32,5 @@ async def running(environment: WorkflowEnvironment, script: Script) -> AsyncIter
         debug_mode=True,
     ):
         yield await environment.client.start_workflow(
-            ExecuteOperation.run, OperationRef(operation_id, "hash"), id=operation_id, task_queue=operation_id
+            ExecuteOperation.run, ref, id=operation_id, task_queue=operation_id
         )

@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 from workflows import contracts
 from workflows.messages import Ending, Judgement, OperationRef, Report, SettleOrder, Step
 
-GO = Judgement(Step.GO)
+GO = Judgement(Step.GO, swift=True)
 WAIT = Judgement(Step.WAIT, "approval_required", 3 * 24 * 3600.0, "a person with role approver:refunds")
 DONE = Report(Step.SETTLE, generation=1)
 UNCERTAIN = Report(Step.RECONCILE, generation=1)

@@ -111,10 +111,10 @@ def test_a_question_whose_deadline_is_near_says_so() -> None:
     assert "Remind them: **now, the deadline is near**" in late
 
 
-async def test_while_the_effect_is_made_an_approved_operation_is_found_as_started(
+async def test_while_the_effect_is_made_in_sight_an_approved_operation_is_found_as_started(
     short_histories: WorkflowEnvironment,
 ) -> None:
-    async with running(short_histories, Script(validate=[SOON, GO], apply=[DONE])) as handle:
+    async with running(short_histories, Script(validate=[SOON, GO], apply=[DONE]), fast_path=False) as handle:
         await handle.result()
         history = await handle.fetch_history()
     assert states(history) == ["awaiting_approval", "started", "succeeded"]

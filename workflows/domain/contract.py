@@ -96,6 +96,10 @@ class Recovery:
     give_up_seconds: float = 900.0
 
 
+SWIFT_SECONDS = 10.0
+"""What lasts no longer holds up a worker's other workflow tasks for no longer."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """`attempt_seconds`: one call of the handler. `sends`: how often a refused-for-now write may be sent in all."""
@@ -260,6 +264,12 @@ class Contract:
     def writes(self) -> bool:
         """Whether a call can change anything."""
         return self.effect is EffectKind.WRITE
+
+    @property
+    def swift(self) -> bool:
+        """Whether its effect may be made within the workflow task: it is one, soon over, and a repeat can be told."""
+        tells_a_repeat = self.idempotency is not Idempotency.NONE
+        return self.batch is None and tells_a_repeat and self.limits.attempt_seconds <= SWIFT_SECONDS
 
 
 def _exact_schema(schema: Any) -> Any:
