@@ -31,7 +31,7 @@ check: setup ## Lint, formatting, types and the import rule
 	@($(RUN) -m ruff check && $(RUN) -m ruff format --check && $(RUN) -m mypy && .venv/bin/lint-imports) $(verdict)
 
 # A time is no test: it depends on the machine and on what else runs there.
-bench: setup ## Measure what the gate costs a call, or ARGS=waiting; figures and a picture go to docs/bench
+bench: setup ## Measure what the gate and durability cost, ARGS="durable --short" for less, or ARGS=waiting; into docs/bench
 	@$(RUN) -m tests.bench $(ARGS) $(verdict)
 
 # Its own last line is the verdict.

@@ -11,15 +11,26 @@ from types import MappingProxyType
 from typing import Final
 
 from tests.bench import gate, machine, office, picture, report, turn, waiting, waiting_picture
+from tests.bench.durable import contest as durable
+from tests.bench.durable import judging, telling
+from tests.bench.durable import picture as durable_picture
+from tests.bench.durable.plan import SHORT, Plan
 from tests.bench.measuring import Contest, Verdict, exit_code, measure
+from worker.dev.errors import StackError
 
 CONTESTS: Final[Mapping[str, Callable[[], AbstractContextManager[Contest]]]] = MappingProxyType(
     {"turn": turn.contest, "office": office.contest, "gate": lambda: nullcontext(gate.contest())}
 )
 """By name; each is a page of figures of its own."""
 
+DURABLE: Final = "durable"
+"""Measured by itself: its contestants are called by many at once, and some live in processes of others' making."""
+
 WAITING: Final = "waiting"
 """Measured by itself, and only when it is named: it takes minutes."""
+
+DEFAULT: Final = (*CONTESTS, DURABLE)
+"""What is measured when nothing is named."""
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "bench"
 
@@ -28,23 +39,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the contests that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure on this machine.")
     parser.add_argument(
-        "contests", nargs="*", metavar="contest", help=f"any of {', '.join(CONTESTS)} (default: these), or {WAITING}"
+        "contests",
+        nargs="*",
+        metavar="contest",
+        help=f"any of {', '.join(DEFAULT)} (default: these), or {WAITING}",
     )
+    parser.add_argument("--short", action="store_true", help=f"{DURABLE} in less than five minutes, which says less")
     parser.add_argument(
         "--operations", type=int, default=waiting.OPERATIONS, metavar="N", help=f"how many wait, for {WAITING}"
     )
     parser.add_argument("--into", type=Path, default=FOLDER, metavar="FOLDER", help="where figures and pictures go")
     chosen = parser.parse_args(arguments)
-    unknown = sorted(set(chosen.contests) - CONTESTS.keys() - {WAITING})
+    unknown = sorted(set(chosen.contests) - {*DEFAULT, WAITING})
     if unknown:
         parser.error(f"there is no contest {', '.join(unknown)}")
     verdicts: list[Verdict] = []
-    for name in chosen.contests or CONTESTS:
+    for name in chosen.contests or DEFAULT:
         if name == WAITING:
             verdicts += _wait(chosen.operations, chosen.into)
-            continue
-        with CONTESTS[name]() as contest:
-            verdicts += _run(contest, chosen.into)
+        elif name == DURABLE:
+            verdicts += _endure(SHORT if chosen.short else Plan(), chosen.into)
+        else:
+            with CONTESTS[name]() as contest:
+                verdicts += _run(contest, chosen.into)
     print("", *verdicts, sep="\n")
     return exit_code(verdicts)
 
@@ -60,6 +77,27 @@ def _run(contest: Contest, folder: Path) -> Sequence[Verdict]:
     verdicts = contest.judge(timings)
     report.keep(folder, contest, report.as_json(contest, timings, verdicts, found))
     picture.keep(folder, contest, timings)
+    return verdicts
+
+
+def _endure(plan: Plan, folder: Path) -> Sequence[Verdict]:
+    host = {**machine.facts(), "load_at_start": machine.load()}
+    print(f"{DURABLE}: on {host['cores']} cores, load {host['load_at_start']:.2f}", flush=True)
+    try:
+        found = durable.run(plan)
+    except (StackError, RuntimeError) as failure:
+        return [Verdict(f"{DURABLE}: {failure}", held=False)]
+    host["load_at_end"] = machine.load()
+    verdicts = judging.judge(found)
+    print(
+        telling.table(found),
+        telling.work(found),
+        f"\nload {host['load_at_start']:.2f} at the start, {host['load_at_end']:.2f} at the end",
+    )
+    print(judging.beside(found))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{DURABLE}.json").write_text(telling.as_json(found, plan, verdicts, host), encoding="utf-8")
+    durable_picture.keep(folder / f"{DURABLE}.svg", found)
     return verdicts
 
 

@@ -212,6 +212,7 @@ def some_contest() -> Contest:
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """One contest to run, and where its figures go."""
     monkeypatch.setattr(program, "CONTESTS", {"some": lambda: nullcontext(some_contest())})
+    monkeypatch.setattr(program, "DEFAULT", ("some",))
     return tmp_path / "figures"
 
 
