@@ -2,9 +2,12 @@
 
 Nothing is decided here and nothing is tried twice. What the host writes goes to the door byte for byte, so no number
 is read and written anew on the way; what the door answers becomes lines again. The token is this process's own.
+
+Whatever stands in the door's place, a host hears messages of the protocol and nothing else, and of each request an end.
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, BinaryIO, Final
 
@@ -12,6 +15,7 @@ import httpx2
 from mcp.shared.inbound import encode_header_value
 
 from adapters import strict_json
+from adapters.mcp.server import streams
 from workflows.domain.errors import InvalidConfiguration
 
 Json = dict[str, Any]
@@ -42,15 +46,25 @@ class Bridge:
     def __init__(self, web: httpx2.AsyncClient, url: str, token: Callable[[], str], output: BinaryIO) -> None:
         self._web, self._url, self._token, self._output = web, url, token, output
         self._writing, self._with_the_door = asyncio.Lock(), asyncio.Semaphore(AT_ONCE)
-        self._under_way: dict[Any, asyncio.Task[None]] = {}
+        self._under_way: dict[asyncio.Task[None], Any] = {}
+        self._unread = asyncio.Event()
         self._revision = ""
 
     async def carry(self, source: BinaryIO) -> None:
-        """Carry every line of `source` to its end."""
-        async for line in _lines(source):
+        """Carry every line of `source` to its end, or until nobody reads what is answered."""
+        carrying, unread = asyncio.ensure_future(self._carry(source)), asyncio.ensure_future(self._unread.wait())
+        await asyncio.wait({carrying, unread}, return_when=asyncio.FIRST_COMPLETED)
+        for each in (carrying, unread, *self._under_way):
+            each.cancel()
+        await asyncio.gather(carrying, unread, *self._under_way, return_exceptions=True)
+        if not carrying.cancelled():
+            carrying.result()
+
+    async def _carry(self, source: BinaryIO) -> None:
+        async for line in streams.lines(source, LONGEST_LINE):
             await self._take(line)
         if self._under_way:
-            await asyncio.wait(self._under_way.values(), timeout=FAREWELL_SECONDS)
+            await asyncio.wait(self._under_way, timeout=FAREWELL_SECONDS)
 
     async def _take(self, line: bytes) -> None:
         try:
@@ -66,40 +80,43 @@ class Bridge:
             # Whatever comes after it is in the revision that it settles.
             await self._forward(message, line)
         else:
-            self._begin(message, line)
-
-    def _begin(self, message: Json, line: bytes) -> None:
-        task = asyncio.ensure_future(self._forward(message, line))
-        key = message.get("id", task)
-        key = key if isinstance(key, str | int) else task
-        self._under_way[key] = task
-        task.add_done_callback(lambda _: self._under_way.pop(key, None))
+            task = asyncio.ensure_future(self._forward(message, line))
+            self._under_way[task] = _id_of(message)
+            task.add_done_callback(lambda over: self._under_way.pop(over, None))
 
     def _cancel(self, message: Json) -> None:
         """Stop waiting for an answer: over HTTP that is said by closing the stream."""
         params = message.get("params")
-        key = params.get("requestId") if isinstance(params, dict) else None
-        task = self._under_way.get(key) if isinstance(key, str | int) else None
-        if task is not None:
-            task.cancel()
+        wanted = params.get("requestId") if isinstance(params, dict) else None
+        for task, request_id in self._under_way.items():
+            if request_id is not None and request_id == wanted:
+                task.cancel()
 
     async def _forward(self, message: Json, line: bytes) -> None:
+        answered, number, sentence = False, NOT_CONNECTED, "The door does not answer, or not to the end."
         try:
             async with self._with_the_door:
-                await self._exchange(message, line)
+                answered = await self._exchange(message, line)
         except InvalidConfiguration as unfit:
-            if "id" in message:
-                await self._say(_error(message["id"], REFUSED, str(unfit)))
+            number, sentence = REFUSED, str(unfit)
         except (httpx2.HTTPError, OSError):
             # Whether it arrived nobody knows; the same call with the same request id finds out.
-            if "id" in message:
-                await self._say(_error(message["id"], NOT_CONNECTED, "The door does not answer, or not to the end."))
+            pass
+        if "id" in message and not answered:
+            await self._say(_error(_id_of(message), number, sentence))
 
-    async def _exchange(self, message: Json, line: bytes) -> None:
+    async def _exchange(self, message: Json, line: bytes) -> bool:
+        """Tell the host what the door says until it has answered; whether it has."""
         async with self._web.stream("POST", self._url, content=line, headers=self._headers(message)) as answer:
-            async for told in _messages(answer, message):
-                self._learn(message, told)
-                await self._say(told)
+            async for raw in _messages(answer, message):
+                told = _read(raw)
+                if "method" in told:
+                    await self._say(raw)
+                elif {"id"} <= told.keys() & message.keys() and told["id"] == _id_of(message):
+                    self._learn(message, told)
+                    await self._say(raw)
+                    return True
+        return False
 
     def _headers(self, message: Json) -> dict[str, str]:
         method, params = str(message.get("method", "")), message.get("params")
@@ -119,29 +136,19 @@ class Bridge:
             headers["MCP-Protocol-Version"] = encode_header_value(str(revision or self._revision))
         return headers
 
-    def _learn(self, message: Json, told: bytes) -> None:
+    def _learn(self, message: Json, told: Json) -> None:
         """Which revision the handshake has come to."""
         if message.get("method") == "initialize":
-            settled = strict_json.parse(told, limit=LONGEST_LINE).get("result", {}).get("protocolVersion")
+            result = told.get("result")
+            settled = result.get("protocolVersion") if isinstance(result, dict) else None
             self._revision = settled if isinstance(settled, str) else ""
 
     async def _say(self, message: bytes) -> None:
-        async with self._writing:
-            await asyncio.to_thread(self._write, message)
-
-    def _write(self, message: bytes) -> None:
-        self._output.write(message + b"\n")
-        self._output.flush()
-
-
-async def _lines(source: BinaryIO) -> AsyncIterator[bytes]:
-    """Lines that say something; one that is too long is cut, and so is no JSON."""
-    cut = False
-    while line := await asyncio.to_thread(source.readline, LONGEST_LINE + 1):
-        whole = line.endswith(b"\n")
-        if line.strip() and not cut:
-            yield line.strip()
-        cut = not whole
+        try:
+            async with self._writing:
+                await streams.write(self._output, message)
+        except OSError:
+            self._unread.set()
 
 
 async def _messages(answer: httpx2.Response, message: Json) -> AsyncIterator[bytes]:
@@ -151,9 +158,9 @@ async def _messages(answer: httpx2.Response, message: Json) -> AsyncIterator[byt
         async for event in _events(answer):
             yield event
     elif kind == "application/json":
-        yield _in_one_line(await answer.aread())
+        yield _under_its_id(_in_one_line(await answer.aread()), message)
     elif answer.status_code >= 400 and "id" in message:
-        yield _problem(message["id"], answer.status_code, await answer.aread())
+        yield _problem(_id_of(message), answer.status_code, await answer.aread())
 
 
 async def _events(answer: httpx2.Response) -> AsyncIterator[bytes]:
@@ -164,6 +171,29 @@ async def _events(answer: httpx2.Response) -> AsyncIterator[bytes]:
         elif not line and data:
             yield _in_one_line("\n".join(data).encode())
             data = []
+
+
+def _read(raw: bytes) -> Json:
+    """What the door says, if it is a message at all: one nobody would take for it must not reach the host."""
+    try:
+        # Its numbers and depth are the door's affair: they are looked at here, and go on as they came.
+        told = json.loads(raw)
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) and told.get("jsonrpc") == "2.0" else {}
+
+
+def _id_of(message: Json) -> str | int | None:
+    """The id under which the host hears of it; none where it has given none that can be one."""
+    given = message.get("id")
+    return given if isinstance(given, str | int) and not isinstance(given, bool) else None
+
+
+def _under_its_id(raw: bytes, message: Json) -> bytes:
+    """A door that refuses a body as a whole names no id; over one line at a time it is clear whose it was."""
+    told = _read(raw)
+    refused = "error" in told and told.get("id") is None
+    return json.dumps({**told, "id": _id_of(message)}).encode() if refused else raw
 
 
 def _problem(request_id: Any, status: int, raw: bytes) -> bytes:
