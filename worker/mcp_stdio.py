@@ -1,5 +1,6 @@
 """The process behind `python -m worker.mcp`, once standard output is out of everybody's reach."""
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,9 @@ from worker import mcp, process, usage
 from worker.settings import read
 from worker.variables import NAMED_BY_PREFIX
 from workflows.domain.errors import InvalidConfiguration
+
+TOKEN = re.compile(r"[!-~]+")
+"""What can stand in a header behind `Bearer`; whether it is a good one is the door's to say."""
 
 PATIENCE = 90.0
 """Seconds that a door may be silent; it answers a call long before."""
@@ -52,14 +56,25 @@ class McpSettings(BaseSettings):
         """The token as it is now.
 
         Raises:
-            InvalidConfiguration: the file cannot be read.
+            InvalidConfiguration: the file cannot be read, or there is nothing like a token.
         """
         if self.door_token_file is None:
-            return self.door_token.get_secret_value() if self.door_token else ""
+            return _token(self.door_token.get_secret_value() if self.door_token else "", "ONCEWARD_DOOR_TOKEN")
         try:
-            return self.door_token_file.read_text("utf-8").strip()
+            written = self.door_token_file.read_bytes().decode("ascii", "replace")
         except OSError as refusal:
             raise InvalidConfiguration(f"The file that ONCEWARD_DOOR_TOKEN_FILE names: {refusal.strerror}.") from None
+        return _token(written, "The file that ONCEWARD_DOOR_TOKEN_FILE names")
+
+    def passes_proxies(self) -> bool:
+        """Whether a proxy of the environment may be on the way: it sees what goes to the door in the clear."""
+        return plain(self.door_url)["scheme"].lower() == "https"
+
+
+def _token(written: str, where: str) -> str:
+    if TOKEN.fullmatch(written.strip()):
+        return written.strip()
+    raise InvalidConfiguration(f"{where} holds no token.")
 
 
 async def serve(channel: BinaryIO) -> None:
@@ -67,7 +82,7 @@ async def serve(channel: BinaryIO) -> None:
     settings = read(McpSettings)
     settings.token()
     process.set_up_logs("console")
-    async with httpx2.AsyncClient(timeout=PATIENCE) as web:
+    async with httpx2.AsyncClient(timeout=PATIENCE, trust_env=settings.passes_proxies()) as web:
         await Bridge(web, settings.door_url, settings.token, channel).carry(sys.stdin.buffer)
 
 

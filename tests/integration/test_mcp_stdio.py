@@ -3,8 +3,11 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +39,34 @@ def environment(onceward: Onceward, **more: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], **door, **more}
 
 
+COMMAND = (sys.executable, "-m", "worker.mcp")
+
+
+@asynccontextmanager
+async def started(settings: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The process, with its ends in our hands."""
+    streams: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "limit": 2**20}
+    process = await asyncio.create_subprocess_exec(*COMMAND, cwd=ROOT, env=settings, **streams)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def answer_of(process: asyncio.subprocess.Process, line: bytes) -> Json:
+    """What the process answers to a line."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(line + b"\n")
+    return dict(json.loads(await process.stdout.readline()))
+
+
 async def spoken(settings: dict[str, str], lines: list[bytes]) -> tuple[list[Json], str, int]:
     """All messages that the process has written to these lines, what it said beside, and its exit code."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "worker.mcp"),
+        *COMMAND,
         cwd=ROOT,
         env=settings,
         stdin=subprocess.PIPE,
@@ -120,6 +147,49 @@ async def test_a_token_in_a_file_is_read_again_for_every_message(onceward: Oncew
     assert "refund_payment" not in second
 
 
+@pytest.mark.parametrize("written", [b"", b"\n", b"\xff\xfe", b"two words", "토큰".encode()])
+async def test_a_file_that_no_longer_holds_a_token_is_told_for_each_request(
+    onceward: Onceward, tmp_path: Path, written: bytes
+) -> None:
+    kept = tmp_path / "token"
+    kept.write_text(onceward.token(), encoding="utf-8")
+    settings = environment(onceward, ONCEWARD_DOOR_TOKEN_FILE=str(kept))
+    del settings["ONCEWARD_DOOR_TOKEN"]
+    async with started(settings) as process:
+        assert "result" in await answer_of(process, request(1, "tools/list"))
+        kept.write_bytes(written)
+        refused = await answer_of(process, request(2, "tools/list"))
+    assert (refused["id"], refused["error"]["code"]) == (2, -32003)
+    assert "ONCEWARD_DOOR_TOKEN_FILE" in refused["error"]["message"]
+
+
+async def test_no_proxy_of_the_environment_hears_what_goes_over_this_machine_in_the_clear(onceward: Onceward) -> None:
+    """What the proxy would hear first is the user's token."""
+    proxy = dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:1")
+    (message,), _, _ = await spoken(environment(onceward, **proxy), [request(9, "tools/list")])
+    assert "result" in message
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_it_ends_when_it_is_told_to_while_its_host_still_holds_on(onceward: Onceward, number: int) -> None:
+    async with started(environment(onceward)) as process:
+        assert "result" in await answer_of(process, request(1, "tools/list"))
+        process.send_signal(number)
+        async with asyncio.timeout(10):
+            assert await process.wait() == 0
+
+
+async def test_it_ends_when_its_host_no_longer_listens(onceward: Onceward) -> None:
+    settings, (listening, told) = environment(onceward), os.pipe()
+    process = await asyncio.create_subprocess_exec(*COMMAND, cwd=ROOT, env=settings, stdin=subprocess.PIPE, stdout=told)
+    os.close(told)
+    os.close(listening)
+    assert process.stdin is not None
+    process.stdin.write(request(1, "tools/list") + b"\n")
+    async with asyncio.timeout(30):
+        assert await process.wait() == 0
+
+
 async def test_a_door_that_is_not_there_is_told_for_each_request(onceward: Onceward) -> None:
     settings = environment(onceward, ONCEWARD_DOOR_URL="http://127.0.0.1:1/mcp")
     (message,), _, _ = await spoken(settings, [request(8, "tools/list")])
@@ -132,6 +202,8 @@ async def test_a_door_that_is_not_there_is_told_for_each_request(onceward: Oncew
         ({"ONCEWARD_DOOR_URL": "http://door.example.test/mcp"}, "ONCEWARD_DOOR_URL"),
         ({"ONCEWARD_DOOR_URL": "nonsense"}, "ONCEWARD_DOOR_URL"),
         ({"ONCEWARD_DOOR_TOKEN_FILE": "/nowhere"}, "ONCEWARD_DOOR_TOKEN_FILE"),
+        ({"ONCEWARD_DOOR_TOKEN": "two words"}, "ONCEWARD_DOOR_TOKEN"),
+        ({"ONCEWARD_DOOR_TOKEN": "토큰"}, "ONCEWARD_DOOR_TOKEN"),
     ],
 )
 async def test_bad_settings_end_it_in_one_sentence_beside_the_protocol(
