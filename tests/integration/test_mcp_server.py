@@ -201,6 +201,18 @@ async def test_a_tool_that_this_user_was_not_offered_is_an_error_of_the_protocol
     assert refused.value.code == -32602
 
 
+@pytest.mark.parametrize("name", ["no_such_tool", "refund_payment"])
+async def test_however_often_it_is_called_nobody_learns_whether_there_is_such_a_tool(
+    onceward: Onceward, name: str
+) -> None:
+    token = onceward.token(roles=["viewer"], subject=fresh("user"))
+    answers = [
+        (await ask(onceward, "tools/call", {"name": name, "arguments": {}}, token=token)).json() for _ in range(6)
+    ]
+    assert {answer["error"]["code"] for answer in answers} == {-32602}
+    assert {answer["error"]["data"]["code"] for answer in answers} == {"unknown_tool"}
+
+
 @every_revision
 async def test_arguments_that_do_not_fit_are_a_tools_error_that_says_where(onceward: Onceward, mode: str) -> None:
     async with host(onceward, mode=mode) as client:

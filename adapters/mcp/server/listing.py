@@ -1,6 +1,6 @@
 """What `tools/list` says: the tools that this caller may be offered, and the two for coming back to an operation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import mcp_types as types
@@ -39,13 +39,19 @@ class ToolList:
 
     def of(self, principal: Principal) -> Sequence[types.Tool]:
         """What this caller may be offered, by name, and our own."""
-        offered = [self._tools[each.name] for each in self._catalog.offered(principal) if each.name in self._names]
-        return [*offered, *OWN_TOOLS]
+        return [*(self._tools[each.name] for each in self._offered(principal)), *OWN_TOOLS]
+
+    def has(self, principal: Principal, tool: str) -> bool:
+        """Whether this caller may be offered the tool of this name, the catalog's or a host's."""
+        return any(tool in (each.name, self._tools[each.name].name) for each in self._offered(principal))
 
     def held(self, tool: str, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer in the form that the tool of this name, the catalog's or a host's, declares, if it is there."""
         schema = self._output.get(tool)
         return answer if schema is None else fitted(answer, schema)
+
+    def _offered(self, principal: Principal) -> Iterable[Contract]:
+        return (each for each in self._catalog.offered(principal) if each.name in self._names)
 
 
 def _tool(contract: Contract, name: str) -> types.Tool:

@@ -28,7 +28,7 @@ from adapters.mcp.server.own_tools import OWN_TOOLS, WAIT_SECONDS, OwnTools
 from adapters.mcp.server.tasks import Tasks
 from workflows.domain.errors import OncewardError, Overloaded, ResponseRefused, StoreUnavailable, entry_of
 from workflows.domain.principal import Principal
-from workflows.domain.proposal import CallError
+from workflows.domain.proposal import CallError, CallResult
 
 log = structlog.get_logger(__name__)
 
@@ -110,13 +110,18 @@ class McpServer:
         order = TurnOrder(self._surface, call.response(principal), wait_seconds=patience)
         answer = await self._turns.take(principal, order)
         (result,), (message,) = answer.results, answer.append
-        if result.error is not None and result.error.code in NOT_OFFERED:
-            raise _refusal(INVALID_PARAMS, "unknown_tool")
         if result.operation_id is None:
-            return message
+            return self._refused(principal, call, result, message)
         if result.final or not call.takes_tasks:
             return self._tools.held(call.name, message)
         return await self._task(principal, result.operation_id)
+
+    def _refused(self, principal: Principal, call: Asked, result: CallResult, message: Json) -> Json:
+        # Whatever else is said of it, such as that it was tried too often, would say whether there is such a tool.
+        code = result.error.code if result.error is not None else ""
+        if code in NOT_OFFERED or not self._tools.has(principal, call.name):
+            raise _refusal(INVALID_PARAMS, "unknown_tool")
+        return message
 
     async def _task(self, principal: Principal, operation_id: str) -> Json:
         retold = await self._retelling.of(principal, operation_id)
