@@ -68,7 +68,8 @@ class Turn:
 
     `lineage` names the conversation whose corrections are counted together, `budget` is None when the caller has not
     said which conversation it is. `one_by_one`: nothing of it may run side by side. `hosted` is what the provider has
-    done itself, `found` the tools that a search has brought up in it.
+    done itself, `found` the tools that a search has brought up in it. `namespace`: whose ids they are, where they are
+    not a response's; the same id in another is another.
     """
 
     principal: Principal
@@ -80,6 +81,7 @@ class Turn:
     one_by_one: bool = False
     hosted: Sequence[HostedSeen] = ()
     found: frozenset[str] = frozenset()
+    namespace: str = ""
 
 
 class Receipt(StrEnum):

@@ -42,7 +42,8 @@ class TurnOrder:
     `events` are those of the response's stream, in its place. `output_limit` is the number of tokens that the request
     allowed. `conversation` names what belongs together for counting
     corrections; by default all that a user's agent asks. `wait_seconds` is the caller's patience. With
-    `wait_for_people` False an operation that waits for a person is answered at once.
+    `wait_for_people` False an operation that waits for a person is answered at once. `namespace`: whose ids the
+    response has, where they are not its provider's.
     """
 
     surface: str
@@ -53,6 +54,7 @@ class TurnOrder:
     wait_seconds: float = 10.0
     wait_for_people: bool = False
     conversation: str = ""
+    namespace: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,7 @@ class Turns:
             one_by_one=not self._parallel,
             hosted=[hosted.seen(each, principal, self._catalog) for each in read.hosted],
             found=found,
+            namespace=order.namespace,
         )
 
     async def _search(self, principal: Principal, turn: Turn, read: ReadTurn) -> list[Searched]:

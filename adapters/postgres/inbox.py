@@ -241,7 +241,8 @@ def _key(turn: Turn, call: Judged) -> Any:
 
 
 def _delivery_key(turn: Turn, call: Judged) -> str:
-    return digest([turn.request_id, call.proposal.call_id])
+    whose = [turn.namespace] if turn.namespace else []
+    return digest([*whose, turn.request_id, call.proposal.call_id])
 
 
 async def _keep_verdicts(connection: AsyncConnection, turn: Turn, call: Judged, operation_id: str | None) -> None:

@@ -75,6 +75,16 @@ async def test_the_same_ids_in_another_tenant_are_another_operation(bench: Bench
     assert theirs.operation_id != ours.operation_id
 
 
+async def test_the_same_ids_in_another_namespace_are_another_operation(bench: Bench) -> None:
+    turn = turn_of(lookup())
+    ours = await register(bench, turn)
+    apart = replace(turn_of(lookup(), request_id=turn.request_id), namespace="hosts")
+    theirs = await register(bench, apart)
+    assert (ours.receipt, theirs.receipt) == (Receipt.REGISTERED, Receipt.REGISTERED)
+    assert theirs.operation_id != ours.operation_id
+    assert await register(bench, apart) == replace(theirs, receipt=Receipt.KNOWN)
+
+
 async def test_of_twenty_deliveries_at_once_one_registers(bench: Bench) -> None:
     turn = turn_of(refund())
     receipts = await asyncio.gather(*(register(bench, turn) for _ in range(20)))

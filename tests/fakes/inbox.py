@@ -60,7 +60,7 @@ class MemoryInbox:
             self._world.outbox += [*reads, (writes[0].operation_id or "", "start" if alone else "turn")]
 
     def _register(self, turn: Turn, call: Judged, progress: Progress) -> Registered:
-        key = (turn.principal.tenant, turn.request_id, call.proposal.call_id)
+        key = (turn.principal.tenant, f"{turn.namespace} {turn.request_id}".lstrip(), call.proposal.call_id)
         known = self._world.calls.get(key)
         if known is not None:
             return self._again(turn, call, known)

@@ -7,6 +7,7 @@ import pytest
 from tests.support.mcp_host import NEWEST, ask, host, naming
 from tests.support.onceward import Onceward
 from tests.support.proposals import fresh
+from workflows.domain.intent import digest
 
 METADATA = "/.well-known/oauth-protected-resource"
 
@@ -80,6 +81,19 @@ async def test_a_body_without_measure_is_not_read_to_its_end(onceward: Onceward)
     headers = {"Authorization": f"Bearer {onceward.token()}"}
     answer = await onceward.door.post("/mcp", content=b" " * (8 * 1024 * 1024 + 1), headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+
+
+async def test_nobody_takes_a_hosts_name_away_at_the_other_door(onceward: Onceward) -> None:
+    """Whoever knows how the name of another's request is kept could otherwise use it up before them."""
+    named = fresh("request")
+    arguments = await onceward.provider.refund_arguments(await onceward.provider.add_order())
+    kept = f"mcp-{digest(['user-17', 'support-agent'])[:32]}"
+    other = onceward.token(subject="user-18")
+    await onceward.turn((kept, "get_order", {"order_id": "O-17"}), request_id=named, token=other)
+    async with host(onceward) as client:
+        answer = await client.call_tool("refund_payment", arguments, meta=naming(named))
+    assert answer.structured_content is not None
+    assert answer.structured_content["status"] == "waiting"
 
 
 async def test_both_doors_name_different_operations_by_the_same_id(onceward: Onceward) -> None:

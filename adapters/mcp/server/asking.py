@@ -33,7 +33,8 @@ class Asked:
     def response(self, principal: Principal) -> dict[str, Any]:
         """The call as the surface reads it, under ids that nobody else's call can have.
 
-        A key is told apart by whose it is, so that nobody finds out, or gets in the way of, what another one names.
+        A key is told apart by whose it is, so that nobody finds out, or gets in the way of, what another one names;
+        these ids stand in a namespace of their own, which no response handed in elsewhere can reach.
         """
         if self.key is None:
             ids = {"request_id": f"mcp-{secrets.token_hex(16)}", "call_id": "mcp"}

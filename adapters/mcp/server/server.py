@@ -107,7 +107,8 @@ class McpServer:
         if call.name == SEARCH.name:
             raise _refusal(INVALID_PARAMS, "unknown_tool")
         patience = TASK_WAIT_SECONDS if call.takes_tasks else WAIT_SECONDS
-        order = TurnOrder(self._surface, call.response(principal), wait_seconds=patience)
+        response = call.response(principal)
+        order = TurnOrder(self._surface, response, wait_seconds=patience, namespace=self._surface)
         answer = await self._turns.take(principal, order)
         (result,), (message,) = answer.results, answer.append
         if result.operation_id is None:
