@@ -24,6 +24,11 @@ from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation, Settlement
 from workflows.messages import Ending, OperationRef
 
+Found = Mapping[str, Any]
+
+LOOK_FOR_WISHES_SECONDS = 2.0
+"""How long a read that takes its time goes on before it asks whether its caller still wants it."""
+
 PASSED = (Verdict(Layer.BUSINESS), Verdict(Layer.AUTHORIZATION))
 
 
@@ -81,6 +86,8 @@ class Read:
         try:
             data = await self._run(operation, tool)
             return Settlement(State.SUCCEEDED, data=data, verdicts=(*verdicts, *PASSED))
+        except Canceled:
+            return Settlement.failed_with(Canceled.code)
         except CallRefused as refused:
             if ERRORS[refused.code].retryable and not is_the_last_attempt(contracts.READ):
                 raise
@@ -94,7 +101,8 @@ class Read:
             async with asyncio.timeout(tool.contract.limits.attempt_seconds):
                 arguments = validated(tool.contract, operation.arguments)
                 with kept_by(partial(self._journal.sent, entry)):
-                    data = await tool.read(arguments, operation.principal, admission)
+                    reading = asyncio.ensure_future(tool.read(arguments, operation.principal, admission))
+                data = await self._unless_taken_back(operation, reading)
             if not admission.given:
                 # Whose it is was never asked, so nobody may have it.
                 raise CallRefused("permission_denied")
@@ -110,3 +118,14 @@ class Read:
             return tool.contract.result.model_validate(data).model_dump(mode="json")
         except ValidationError:
             raise CallRefused("upstream_unavailable") from None
+
+    async def _unless_taken_back(self, operation: Operation, reading: "asyncio.Future[Found]") -> Found:
+        """What is found, unless the caller has taken it back meanwhile: a read may stop anywhere."""
+        try:
+            while not (await asyncio.wait({reading}, timeout=LOOK_FOR_WISHES_SECONDS))[0]:
+                if (await self._operations.load(operation.operation_id)).cancel_wanted:
+                    raise Canceled
+            return reading.result()
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)

@@ -1,5 +1,6 @@
 """A read: run behind the gate, told as it was found."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from workflows.domain.contract import Contract, Limits
 from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.lifecycle import State
+from workflows.domain.operation import Operation
 from workflows.domain.principal import Principal
 from workflows.messages import Ending
 
@@ -173,3 +175,42 @@ async def test_a_read_that_somebody_else_has_ended_meanwhile_is_told_as_it_ended
     stage.authorizer = EndsItFirst()
     assert await stage.read(operation) == Ending("failed_terminal", "not_found")
     assert stage.archivist.reads == 0
+
+
+async def test_a_read_that_its_caller_takes_back_while_it_is_under_way_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("activities.read.LOOK_FOR_WISHES_SECONDS", 0.01)
+    stage, stopped = Stage(), asyncio.Event()
+    operation = await proposed_read(stage)
+
+    async def taken_back() -> None:
+        await stage.cancel(operation.operation_id)
+        try:
+            await silence()
+        finally:
+            stopped.set()
+
+    stage.archivist.meanwhile = taken_back
+    async with asyncio.timeout(5):
+        assert await stage.read(operation) == Ending("failed_terminal", "canceled")
+    assert stopped.is_set()
+
+
+async def test_a_read_that_takes_its_time_is_told_when_nobody_takes_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("activities.read.LOOK_FOR_WISHES_SECONDS", 0.001)
+    stage = Stage()
+    operation = await proposed_read(stage)
+    loads = stage.operations.load
+
+    async def until_it_was_asked() -> None:
+        asked.clear()
+        await asyncio.wait_for(asked.wait(), 5)
+
+    asked = asyncio.Event()
+
+    async def load(operation_id: str) -> Operation:
+        asked.set()
+        return await loads(operation_id)
+
+    monkeypatch.setattr(stage.operations, "load", load)
+    stage.archivist.meanwhile = until_it_was_asked
+    assert await stage.read(operation) == Ending("succeeded")
