@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 
 from adapters import strict_json
 from adapters.http.identity import require_current
@@ -54,10 +55,14 @@ def entries(details: Iterable[Detail]) -> list[dict[str, str]]:
 
 
 async def whole_body(request: Request, largest: int) -> bytes:
-    """The body as it came; raises `body_too_large`."""
+    """The body as it came; raises `body_too_large`, or `invalid_json` when the caller hangs up before its end."""
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > largest:
-            raise Problem(413, "body_too_large", "The body is too large.", f"At most {largest} bytes.")
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > largest:
+                raise Problem(413, "body_too_large", "The body is too large.", f"At most {largest} bytes.")
+    except ClientDisconnect:
+        # Nobody hears it; but it is no surprise either, of which the log would have to tell at length.
+        raise Problem(400, "invalid_json", "The body did not come whole.") from None
     return bytes(body)
