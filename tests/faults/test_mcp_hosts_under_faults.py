@@ -1,13 +1,28 @@
 """A host whose connection breaks calls again under the same name and comes to the same one effect."""
 
 import asyncio
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+from mcp import Client, StdioServerParameters
 
 from tests.support.mcp_host import ask, host, naming, result
 from tests.support.onceward import Onceward
 from tests.support.proposals import fresh
 from tests.support.waiting import until
+from worker.dev.layout import ROOT
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+async def storeless(faulty: Onceward) -> AsyncIterator[Onceward]:
+    """The same, without its PostgreSQL for a while."""
+    await faulty.stack.stop("postgres")
+    yield faulty
+    await faulty.stack.start("postgres")
 
 
 @pytest.mark.parametrize("approved", [False, True], ids=["while it waits", "while it is carried out"])
@@ -67,3 +82,43 @@ async def test_a_service_that_is_down_is_a_tools_error_with_our_code(faulty: Onc
         await faulty.stack.start("provider")
     assert answer.is_error is True
     assert (answer.structured_content or {})["error"]["code"] == "upstream_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/call", {"name": "get_order", "arguments": {"order_id": "O-17"}}),
+        ("tools/call", {"name": "get_operation", "arguments": {"operation_id": "op_1"}}),
+        ("tools/call", {"name": "cancel_operation", "arguments": {"operation_id": "op_1"}}),
+        ("tasks/get", {"taskId": "op_1"}),
+        ("tasks/update", {"taskId": "op_1"}),
+        ("tasks/cancel", {"taskId": "op_1"}),
+    ],
+    ids=lambda given: given if isinstance(given, str) else given.get("name", ""),
+)
+async def test_while_the_store_is_away_each_request_is_told_so_in_the_protocols_words(
+    storeless: Onceward, method: str, params: Json
+) -> None:
+    answer = await ask(storeless, method, params, tasks=True)
+    told = answer.json()["error"]
+    assert answer.status_code == 200
+    assert (told["code"], told["data"]["code"]) == (-32603, "upstream_unavailable")
+    assert "postgres" not in answer.text.lower()
+
+
+async def test_the_same_name_over_two_transports_at_once_is_one_operation(faulty: Onceward) -> None:
+    arguments = await faulty.provider.refund_arguments(await faulty.provider.add_order())
+    request_id = fresh("request")
+    call = {"name": "refund_payment", "arguments": arguments, "_meta": naming(request_id)}
+    door = {"ONCEWARD_DOOR_URL": f"{faulty.stack.links.door}/mcp", "ONCEWARD_DOOR_TOKEN": faulty.token()}
+    process = StdioServerParameters(command=sys.executable, args=["-m", "worker.mcp"], env=door, cwd=ROOT)
+    async with Client(process) as client:
+        over_stdio = [client.call_tool("refund_payment", arguments, meta=naming(request_id)) for _ in range(5)]
+        over_http = [result(faulty, "tools/call", call) for _ in range(5)]
+        by_stdio, by_http = await asyncio.gather(asyncio.gather(*over_stdio), asyncio.gather(*over_http))
+    told = [*((each.structured_content or {}) for each in by_stdio), *(each["structuredContent"] for each in by_http)]
+    (operation_id,) = await faulty.operations_of(request_id)
+    assert {each["operation_id"] for each in told} == {operation_id}
+    await faulty.approve(operation_id)
+    await faulty.until(operation_id, "succeeded")
+    assert await faulty.provider.effects(operation_id) == 1

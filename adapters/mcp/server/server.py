@@ -100,8 +100,6 @@ class McpServer:
             raise _refusal(INVALID_PARAMS, refused.code) from None
         except Overloaded as busy:
             raise _refusal(INTERNAL_ERROR, busy.code, float(busy.retry_after)) from None
-        except StoreUnavailable as outage:
-            raise _refusal(INTERNAL_ERROR, outage.code) from None
 
     async def _turn(self, principal: Principal, call: Asked) -> Json:
         if call.name == SEARCH.name:
@@ -145,7 +143,8 @@ class McpServer:
 
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._under_way.discard(task)
-        if not task.cancelled() and (failure := task.exception()) is not None and not isinstance(failure, MCPError):
+        failure = None if task.cancelled() else task.exception()
+        if not isinstance(failure, MCPError | StoreUnavailable | None):
             log.error("mcp_call_failed", failure=type(failure).__name__)
 
 
@@ -155,6 +154,8 @@ async def without_internals(ctx: Context, call_next: CallNext) -> HandlerResult:
         return await call_next(ctx)
     except (MCPError, ValidationError):
         raise
+    except StoreUnavailable as outage:
+        raise _refusal(INTERNAL_ERROR, outage.code) from None
     except Exception:
         log.exception("mcp_request_failed")
         raise _refusal(INTERNAL_ERROR, OncewardError.code) from None
