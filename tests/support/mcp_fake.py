@@ -11,7 +11,9 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -136,12 +138,35 @@ class Handler(BaseHTTPRequestHandler):
         except Cut:
             self.close_connection = True
             return None
+        raw = staged.get("then", {}).get(body.get("params", {}).get("name", ""), {}).get("raw")
+        if raw is not None and body.get("method") == "tools/call":
+            return self._say_raw(raw, str(body["id"]))
         return self._say(202, b"") if reply is None else self._say(200, json.dumps(reply).encode())
 
     def do_GET(self) -> None:
+        write_down("got.jsonl", dict(self.headers.items()))
+        resumed = stage().get("resumed")
+        if resumed is None:
+            return self._say(405, b"")
+        return self._say_raw(resumed, "")
+
+    def do_DELETE(self) -> None:
         self._say(405, b"")
 
-    do_DELETE = do_GET
+    def _say_raw(self, raw: Json, message_id: str) -> None:
+        """An answer of no stated length: its pieces, the last of them `times` times, each after `every` seconds."""
+        self.close_connection = True
+        self.send_response(raw.get("status", 200))
+        for name, value in {"Content-Type": "application/json", **raw.get("headers", {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        *first, last = [each.replace("{id}", message_id).encode("latin-1") for each in raw.get("pieces", [""])]
+        with suppress(OSError):
+            for piece in [*first, *repeat(last, raw.get("times", 1))]:
+                self.wfile.write(piece)
+                time.sleep(raw.get("every", 0))
+            return
+        write_down("hung_up.jsonl", message_id)
 
     def _say(self, status: int, body: bytes, **headers: str) -> None:
         self.send_response(status)

@@ -7,32 +7,24 @@ from typing import Final
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
+from adapters.mcp.client.exchange import LARGEST_ANSWER, Exchange
 from adapters.mcp.client.watching import Streams
 
-LARGEST_EVENT: Final = 4 * 1024 * 1024
+LARGEST_EVENT: Final = LARGEST_ANSWER
 """Bytes of one event of a stream."""
-
-
-class Redirected(httpx2.RequestError):
-    """The server points elsewhere; the package would send the same body again there."""
 
 
 @asynccontextmanager
 async def http_server(url: str, token: str, deadline_seconds: float) -> AsyncIterator[Streams]:
     """Talk to one address, with this bearer token where there is one, through no proxy of the environment's."""
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers = {"Accept-Encoding": "identity", **({"Authorization": f"Bearer {token}"} if token else {})}
     async with (
         httpx2.AsyncClient(
             headers=headers,
             timeout=deadline_seconds,
             trust_env=False,
-            event_hooks={"response": [_stay]},
+            transport=Exchange(httpx2.AsyncHTTPTransport(trust_env=False), deadline_seconds),
         ) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=LARGEST_EVENT) as streams,
     ):
         yield streams
-
-
-async def _stay(response: httpx2.Response) -> None:
-    if response.is_redirect:
-        raise Redirected("a redirect, which is not followed", request=response.request)

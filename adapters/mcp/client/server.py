@@ -140,6 +140,11 @@ class Server:
             connection, tools = await self._asked_for_its_list()
         try:
             yield connection, tools
+        except asyncio.CancelledError:
+            if self._entry.url:
+                # Its answer may still drip in, or be asked for again, for as long as the server likes.
+                self._retire(connection)
+            raise
         finally:
             self._let_go(connection)
 
