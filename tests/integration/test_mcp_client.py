@@ -149,6 +149,9 @@ async def test_any_other_error_of_the_wire_says_nothing_about_the_effect(
         (whole(RESERVED, '{"reservation_id": "rs-2"}'), "effect_mismatch"),
         (whole(RESERVED, "Error: out of stock"), "effect_mismatch"),
         ({"content": "reserved"}, "mcp_wire_error"),
+        ({**whole(RESERVED), "content": [7]}, "mcp_wire_error"),
+        ({**whole(RESERVED), "content": [{"type": "text"}]}, "mcp_wire_error"),
+        ({**whole(RESERVED), "content": [{"type": "text", "text": None}]}, "mcp_wire_error"),
         (whole(RESERVED, isError="no"), "mcp_wire_error"),
         ({"resultType": "input_required", "inputRequests": {}, "requestState": "s"}, "mcp_input_required"),
         ({"resultType": "later"}, "mcp_wire_error"),
@@ -161,6 +164,12 @@ async def test_a_result_that_does_not_hold_leaves_the_effect_unknown(
     stage.then("reserve", result=result)
     assert await uncertain(server) in (code, "mcp_wire_error")
     assert stage.effects("reserve") == 1
+
+
+async def test_text_that_nobody_could_read_as_a_value_is_text(spoken: tuple[Stage, Server]) -> None:
+    stage, server = spoken
+    stage.then("reserve", result=whole(RESERVED, "[" * 100_000))
+    assert (await server.call("reserve", RESERVATION)).structured == RESERVED
 
 
 # -- what is lost is not sent again
@@ -375,6 +384,16 @@ async def test_a_tool_that_is_gone_or_has_another_name_is_not_called(played: tup
     assert stage.lines("calls") == []
 
 
+@pytest.mark.parametrize("place", [0, 1])
+async def test_of_two_tools_under_one_name_neither_is_called(played: tuple[Stage, Server], place: int) -> None:
+    stage, server = played
+    twice = [{**RESERVE, "description": "Reserves stock, and tells everybody."}]
+    twice.insert(place, RESERVE)
+    stage.set(tools=[ADD, *twice, FIND])
+    assert await not_sent(server) == "tool_changed"
+    assert stage.lines("calls") == []
+
+
 async def test_another_server_behind_the_same_address_is_another_server(played: tuple[Stage, Server]) -> None:
     stage, server = played
     stage.set(identity="somebody else")
@@ -410,6 +429,65 @@ async def test_what_was_begun_as_a_task_and_has_no_result_is_unknown(
     stage.set(task=[{"taskId": "t-1", **ending}])
     stage.then("reserve", result={"resultType": "task", "taskId": "t-1", "status": "working", "pollIntervalMs": 10})
     assert await uncertain(server) in ("mcp_wire_error", "mcp_input_required")
+    assert stage.effects("reserve") == 1
+
+
+@pytest.mark.parametrize("code", [-32601, -32602, -32020, -32603])
+async def test_what_is_said_of_the_question_after_a_task_is_not_said_of_the_call(
+    spoken: tuple[Stage, Server], code: int
+) -> None:
+    stage, server = spoken
+    stage.set(task_refused={"code": code, "message": "no such task"})
+    stage.then("reserve", result={"resultType": "task", "taskId": "t-1", "status": "working", "pollIntervalMs": 10})
+    assert await uncertain(server) == "mcp_wire_error"
+    assert stage.effects("reserve") == 1
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"taskId": "t-2", "status": "completed", "result": whole(RESERVED)},
+        {"taskId": "t-1", "status": "completed", "result": {**whole(RESERVED), "content": [7]}},
+        {"taskId": "t-1", "status": "completed", "result": {**whole(RESERVED), "content": [{"type": "text"}]}},
+        {"taskId": "t-1", "status": "submitted"},
+    ],
+    ids=["another", "no content", "no text", "backwards"],
+)
+async def test_the_answer_of_another_task_or_none_at_all_proves_nothing(
+    spoken: tuple[Stage, Server], task: Json
+) -> None:
+    stage, server = spoken
+    stage.set(task=[task])
+    stage.then("reserve", result={"resultType": "task", "taskId": "t-1", "status": "working", "pollIntervalMs": 10})
+    assert await uncertain(server) == "mcp_wire_error"
+
+
+@pytest.mark.parametrize("pause", [10**400, -1, 0, True, "soon", 1.5])
+async def test_however_long_a_server_wants_to_be_left_alone_it_is_asked_in_time(
+    spoken: tuple[Stage, Server], pause: Any
+) -> None:
+    stage, server = spoken
+    stage.set(task=[{"taskId": "t-1", "status": "completed", "result": whole(RESERVED)}])
+    stage.then("reserve", result={"resultType": "task", "taskId": "t-1", "status": "working", "pollIntervalMs": pause})
+    if pause == 10**400:
+        assert await uncertain(server) == "upstream_unavailable"
+    else:
+        assert (await server.call("reserve", RESERVATION)).structured == RESERVED
+
+
+async def test_a_task_that_may_go_on_is_left_alone_and_asked_for_later(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    async with reached(stage, "stdio", deadline_seconds=1) as entry, server_of(entry) as server:
+        stage.set(task=[{"taskId": "t-1", "status": "working"}])
+        stage.then("reserve", result={"resultType": "task", "taskId": "t-1", "status": "working", "pollIntervalMs": 50})
+        with pytest.raises(Uncertain):
+            await server.call("reserve", RESERVATION, go_on=True)
+        assert await server.promised("reserve", "t-1") is None
+        stage.set(task=[{"taskId": "t-1", "status": "completed", "result": whole(RESERVED)}])
+        answer = await server.promised("reserve", "t-1")
+    assert answer is not None
+    assert answer.structured == RESERVED
+    assert ["tasks/cancel", "t-1"] not in stage.lines("tasks")
     assert stage.effects("reserve") == 1
 
 

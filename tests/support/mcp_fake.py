@@ -77,6 +77,8 @@ def result_of(method: str, params: Json) -> Json:
         return called(params, staged, whole)
     if method in ("tasks/get", "tasks/cancel"):
         write_down("tasks.jsonl", [method, params.get("taskId")])
+        if "task_refused" in staged:
+            raise WireError(staged["task_refused"])
         return {**whole, **staged["task"].pop(0)} if method == "tasks/get" else whole
     raise LookupError(method)
 

@@ -20,6 +20,9 @@ INVALID_PARAMS: Final = -32602
 NEVER_BEGUN: Final = frozenset({-32601, -32020, -32021, -32022})
 """No such method, headers that do not match, a capability that is missing, an unknown revision."""
 
+CONNECTION_ENDED: Final = frozenset({-32000, -32001})
+"""What the package says itself of an answer that cannot come any more, or has not come in time."""
+
 LONGEST_HINT: Final = 300
 CLAIMS_FAILURE: Final = re.compile(r"\s*(error|fail(ed|ure)|exception|traceback|fault)\b", re.IGNORECASE)
 """How text begins by which a tool says that it has failed, whatever its flag says."""
@@ -72,7 +75,7 @@ class Answer:
             return False
         try:
             said = json.loads(self.text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return self.claims_failure
         return isinstance(said, dict) and isinstance(self.structured, dict) and said != self.structured
 
@@ -88,7 +91,7 @@ def fate_of(error: MCPError) -> Exception:
         return RefusedBefore("mcp_invalid_params")
     if error.code in NEVER_BEGUN:
         return RefusedBefore("mcp_wire_error")
-    return Uncertain("upstream_unavailable" if error.code in (-32000, -32001) else "mcp_wire_error")
+    return Uncertain("upstream_unavailable" if error.code in CONNECTION_ENDED else "mcp_wire_error")
 
 
 def answer_in(result: Json, output_schema: Json | None) -> Answer:
@@ -101,13 +104,21 @@ def answer_in(result: Json, output_schema: Json | None) -> Answer:
         raise Uncertain("mcp_input_required" if result["resultType"] == "input_required" else "mcp_wire_error")
     content, is_error = result.get("content", []), result.get("isError", False)
     structured = result.get("structuredContent")
-    if not isinstance(content, list) or not isinstance(is_error, bool) or (not content and structured is None):
+    if not _is_content(content) or not isinstance(is_error, bool) or (not content and structured is None):
         raise Uncertain("mcp_wire_error")
     texts = [each["text"] for each in content if each.get("type") == "text"]
     answer = Answer(structured, "\n".join(texts), is_error, len(content) - len(texts))
     if not is_error and (not _fits(structured, output_schema) or answer.contradicts_itself):
         raise Uncertain("effect_mismatch")
     return answer
+
+
+def _is_content(content: Any) -> bool:
+    return isinstance(content, list) and all(map(_is_block, content))
+
+
+def _is_block(block: Any) -> bool:
+    return isinstance(block, dict) and (block.get("type") != "text" or isinstance(block.get("text"), str))
 
 
 def _fits(structured: Any, schema: Json | None) -> bool:

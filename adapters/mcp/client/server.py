@@ -17,7 +17,7 @@ from adapters.mcp.client.connection import Connection, ServerAway
 from adapters.mcp.client.http import http_server
 from adapters.mcp.client.pins import PinnedServer, pinned
 from adapters.mcp.client.stdio import stdio_server
-from adapters.mcp.client.tasks import finished, task_id_in
+from adapters.mcp.client.tasks import asked_after, finished, is_at_work, result_in, task_id_in
 from adapters.mcp.client.watching import SENDING, Sending, Streams
 from workflows.domain.invocation import tell
 
@@ -64,8 +64,10 @@ class Server:
         except TimeoutError:
             raise NotSent("upstream_unavailable") from None
 
-    async def call(self, tool: str, arguments: Json) -> Answer:
+    async def call(self, tool: str, arguments: Json, *, go_on: bool = False) -> Answer:
         """Send one call once and wait for what comes of it, at most until the deadline.
+
+        `go_on`: a task as which the answer is promised is left alone after it, to be asked for by `promised`.
 
         Raises:
             NotSent: nothing has left, or the server refused before it began.
@@ -77,7 +79,10 @@ class Server:
             async with asyncio.timeout(self._entry.deadline_seconds), self._ready_for(tool) as connection:
                 sending.connection = connection.id
                 result = await connection.asked(_call(tool, arguments))
-                return await self._read(tool, result, connection, sending)
+                if result.get("resultType") == "task":
+                    await tell(sending.request_id, task_id_in(result))
+                    result = await finished(connection, result, go_on=go_on)
+                return answer_in(result, self._pins.tools[tool].outputSchema)
         except MCPError as error:
             raise (fate_of(error) if sending.sent else NotSent("upstream_unavailable")) from None
         except TimeoutError:
@@ -86,6 +91,20 @@ class Server:
             raise _undone("mcp_wire_error", sending) from None
         finally:
             SENDING.reset(token)
+
+    async def promised(self, tool: str, task_id: str) -> Answer | None:
+        """Ask once for an answer that was promised as a task; None when it is still to come.
+
+        Raises:
+            NotSent: the server cannot be asked.
+            Uncertain: there is no answer, or none that says anything certain.
+        """
+        try:
+            async with asyncio.timeout(self._entry.deadline_seconds), self._ready_for(tool) as connection:
+                task = await asked_after(connection, task_id)
+                return None if is_at_work(task) else answer_in(result_in(task), self._pins.tools[tool].outputSchema)
+        except TimeoutError:
+            raise NotSent("upstream_unavailable") from None
 
     async def live(self) -> PinnedServer:
         """The server as it is now, as it would be pinned.
@@ -110,23 +129,19 @@ class Server:
             self._opening.cancel()
             await asyncio.gather(self._opening, return_exceptions=True)
 
-    async def _read(self, tool: str, result: Json, connection: Connection, sending: Sending) -> Answer:
-        if result.get("resultType") == "task":
-            await tell(sending.request_id, task_id_in(result))
-            result = await finished(connection, result)
-        return answer_in(result, self._pins.tools[tool].outputSchema)
-
     # -- the tool as it is now
 
     @asynccontextmanager
     async def _ready_for(self, tool: str) -> AsyncIterator[Connection]:
         """A connection over which the tool is what was reviewed, just now."""
         async with self._listing() as (connection, tools):
-            now = pinned(self._entry, connection.identity, [each for each in tools if each.name == tool])
-            if tool not in now.tools:
+            named = [each for each in tools if each.name == tool]
+            if not named:
                 log.warning("mcp_tool_gone", server=self._name, tool=tool)
                 raise NotSent("unknown_tool")
-            if now.tools[tool].digest != self._pins.tools[tool].digest:
+            now = pinned(self._entry, connection.identity, named)
+            # Of two under one name nobody could say which of them is called.
+            if len(named) > 1 or now.tools[tool].digest != self._pins.tools[tool].digest:
                 log.warning("mcp_tool_changed", server=self._name, tool=tool)
                 raise NotSent("tool_changed")
             yield connection

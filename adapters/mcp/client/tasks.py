@@ -8,7 +8,7 @@ import mcp_types
 from mcp import MCPError
 from pydantic import ValidationError
 
-from adapters.mcp.client.answers import Uncertain
+from adapters.mcp.client.answers import CONNECTION_ENDED, Uncertain
 from adapters.mcp.client.connection import Connection
 
 Json = dict[str, Any]
@@ -32,26 +32,61 @@ class TaskRequest(mcp_types.Request[TaskParams, str]):
     name_param = "taskId"
 
 
-async def finished(connection: Connection, task: Json) -> Json:
+async def finished(connection: Connection, task: Json, *, go_on: bool) -> Json:
     """Ask after a task until it has ended, and return the call's own result.
 
+    `go_on`: whoever stops waiting leaves it alone, to be asked for later; otherwise the server is told.
+
     Raises:
-        Uncertain: it has failed, was cancelled, asks a question, or is no task at all: it was begun, so it is unknown.
-        MCPError: as `Connection.asked`.
+        Uncertain: it has failed, was cancelled, asks a question, is no task at all, or cannot be asked after: it was
+            begun, so it is unknown.
     """
     task_id = task_id_in(task)
     try:
-        while task.get("status") == "working":
+        while is_at_work(task):
             await asyncio.sleep(_pause(task.get("pollIntervalMs")))
-            task = await connection.asked(_about(task_id, "tasks/get"))
+            task = await asked_after(connection, task_id)
     except asyncio.CancelledError:
-        with suppress(MCPError, ValidationError, TimeoutError):
-            async with asyncio.timeout(PARTING_SECONDS):
-                await connection.asked(_about(task_id, "tasks/cancel"))
+        if not go_on:
+            await _cancel(connection, task_id)
         raise
+    return result_in(task)
+
+
+async def asked_after(connection: Connection, task_id: str) -> Json:
+    """How a task stands now. It is a read, so it may be asked again, over another connection too.
+
+    Raises:
+        Uncertain: it cannot be asked after, is not known there, or another one is told of.
+    """
+    try:
+        task = await connection.asked(_about(task_id, "tasks/get"))
+    except MCPError as error:
+        # Whatever it says is about this question and never about the call, which was begun.
+        raise Uncertain("upstream_unavailable" if error.code in CONNECTION_ENDED else "mcp_wire_error") from None
+    except ValidationError:
+        raise Uncertain("mcp_wire_error") from None
+    if task.get("taskId", task_id) != task_id:
+        raise Uncertain("mcp_wire_error")
+    return task
+
+
+def is_at_work(task: Json) -> bool:
+    """Whether its result is still to come."""
+    return task.get("status") == "working"
+
+
+def result_in(task: Json) -> Json:
+    """The call's own result; raises `Uncertain` when it has ended without one, or asks a question."""
     if task.get("status") == "completed" and isinstance(task.get("result"), dict):
         return {"resultType": "complete", **task["result"]}
     raise Uncertain("mcp_input_required" if task.get("status") == "input_required" else "mcp_wire_error")
+
+
+async def _cancel(connection: Connection, task_id: str) -> None:
+    with suppress(MCPError, ValidationError, TimeoutError):
+        async with asyncio.timeout(PARTING_SECONDS):
+            await connection.asked(_about(task_id, "tasks/cancel"))
 
 
 def task_id_in(task: Json) -> str:
@@ -67,5 +102,7 @@ def _about(task_id: str, method: str) -> TaskRequest:
 
 
 def _pause(milliseconds: Any) -> float:
-    wanted = milliseconds / 1000 if isinstance(milliseconds, int) else USUAL_POLL
-    return min(LONGEST_POLL, max(SHORTEST_POLL, wanted))
+    if not isinstance(milliseconds, int):
+        return USUAL_POLL
+    # Held within the bounds before it is divided: an integer of a message may be of any size.
+    return min(max(milliseconds, int(SHORTEST_POLL * 1000)), int(LONGEST_POLL * 1000)) / 1000
