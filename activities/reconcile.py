@@ -21,7 +21,7 @@ from workflows.domain.effect import Effect
 from workflows.domain.errors import CallRefused, StaleGeneration
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
-from workflows.domain.reconciliation import LOOKUP_FAILED, Conclusion, conclude, why_unknown
+from workflows.domain.reconciliation import LOOKUP_FAILED, Conclusion, conclude, patience, why_unknown
 from workflows.domain.resolution import Finding, Resolution
 from workflows.messages import OperationRef, Report, Step
 
@@ -136,23 +136,25 @@ class Reconcile:
         """Act on the word that an operator has given; without one look again later, and in time ask for one."""
         word = await self._word_on(operation, evidence)
         if word is None or _is_outranked(word, found):
-            return await self._look_later(operation, evidence, recovery.give_up_seconds, why)
+            longest = patience(recovery, why, promised=bool(evidence.dispatch.task_id))
+            return await self._look_later(operation, evidence, longest, why)
         if word.finding is Finding.DID_NOT_HAPPEN:
             too_early = recovery.settle_seconds - (evidence.sent.since_last_send or 0.0)
             if too_early > 0:
                 # It may still arrive, whatever was seen before it has.
                 return Report(Step.RECONCILE, why, min(WORD_LOOK_SECONDS, max(1.0, too_early)), evidence.generation)
-            if why == LOOKUP_FAILED and not self._nobody_can_look(operation):
+            if why == LOOKUP_FAILED and not self._nobody_can_look(operation, evidence):
                 return Report(Step.RECONCILE, why, WORD_LOOK_SECONDS, evidence.generation)
         return await self._resolve(operation, evidence, word)
 
-    def _nobody_can_look(self, operation: Operation) -> bool:
-        """Whether the tool has no look-up. Where it has one, no word stands for it.
+    def _nobody_can_look(self, operation: Operation, evidence: Evidence) -> bool:
+        """Whether the tool has no look-up and was promised no answer. Where there is either, no word stands for it.
 
         What the gate would meet then as somebody else's change could be our own effect, and it would be told as undone.
         """
         try:
-            return self._tools.writer(operation.tool).contract.idempotency is Idempotency.NONE
+            nothing = self._tools.writer(operation.tool).contract.idempotency is Idempotency.NONE
+            return nothing and not evidence.dispatch.task_id
         except CallRefused:
             return False
 

@@ -16,7 +16,7 @@ from adapters.postgres import rows
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
 from adapters.postgres.standing import EXECUTOR, hold_words, locked, step
-from adapters.postgres.tables import approvals, cancellations, claims, resolutions
+from adapters.postgres.tables import approvals, cancellations, claims, handler_calls, resolutions
 from adapters.postgres.tables import operations as operations_table
 from workflows.domain.approval import CLEARANCE_SECONDS, ApprovalState
 from workflows.domain.claim import Claim, Evidence
@@ -252,13 +252,24 @@ async def _acquired(connection: AsyncConnection, operation: Any, held: Any, item
     return Claim(operation.operation_id, owner, generation, dispatch, held.sends or 0, _sent(held))
 
 
+_PROMISED = (
+    select(handler_calls.c.task_id)
+    .where(handler_calls.c.operation_id == claims.c.operation_id, handler_calls.c.generation == claims.c.generation)
+    .where(claims.c.item == "")
+    .order_by(handler_calls.c.entry.desc())
+    .limit(1)
+    .scalar_subquery()
+    .label("task_id")
+)
+"""The task as which the answer of a claim's send was promised; the sends of a batch are told apart by nothing."""
+
 _AGES = (
     func.extract("epoch", NOW - claims.c.first_sent_at).label("since_first_send"),
     func.extract("epoch", NOW - claims.c.last_sent_at).label("since_last_send"),
     (claims.c.lease_until > NOW).label("lease_is_live"),
 )
 
-_CLAIMS = select(claims, operations_table.c.tenant, *_AGES).join_from(claims, operations_table)
+_CLAIMS = select(claims, operations_table.c.tenant, _PROMISED, *_AGES).join_from(claims, operations_table)
 
 _SINCE_CLEARED = func.extract("epoch", NOW - operations_table.c.cleared_at).label("since_cleared")
 
@@ -322,7 +333,9 @@ def _evidence(row: Any) -> Evidence:
         lease_is_live=row.lease_is_live,
         uncertain=row.uncertain,
         effect=_effect(row),
-        dispatch=Dispatch(row.operation_id, row.tenant, row.idempotency_key, row.generation, row.item),
+        dispatch=Dispatch(
+            row.operation_id, row.tenant, row.idempotency_key, row.generation, row.item, row.task_id or ""
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
@@ -28,8 +28,12 @@ from workflows.domain.principal import Principal
 Json = dict[str, Any]
 
 
+STILL_AT_WORK: Final = Effect.unknown()
+"""The server has accepted the call and has not finished it."""
+
+
 class LookupFailed(Exception):
-    """The look-up tool has not said whether there is such an effect."""
+    """The server has not said whether there is such an effect."""
 
 
 class Reading:
@@ -58,7 +62,7 @@ class Reading:
 
 
 class Writing:
-    """A tool that may change something, and whose effect nobody can find again."""
+    """A tool that may change something. Its effect is found again only where its answer was promised as a task."""
 
     def __init__(self, tool: OfferedTool, server: Server) -> None:
         self.contract, self._tool, self._server = tool.contract, tool, server
@@ -79,12 +83,28 @@ class Writing:
     async def apply(self, arguments: OutsideArguments, dispatch: Dispatch) -> Effect:
         """Send it once."""
         try:
-            answer = await self._server.call(self._tool.definition.name, self._filled(arguments, dispatch))
+            answer = await self._server.call(self._tool.definition.name, self._filled(arguments, dispatch), go_on=True)
         except NotSent as refused:
             return Effect.rejected(refused.code, retryable=refused.code == "upstream_unavailable")
         except Uncertain as doubt:
             return Effect.unknown(code=MISMATCH if doubt.code == MISMATCH else None)
         return self._failed(answer) if answer.is_error else self._made(answer, arguments, dispatch)
+
+    async def look_up(self, arguments: OutsideArguments, dispatch: Dispatch) -> Effect | None:
+        """Ask for the task as which the answer was promised. None where there is none, or none that proves anything."""
+        if not dispatch.task_id:
+            return None
+        try:
+            answer = await self._server.promised(self._tool.definition.name, dispatch.task_id)
+        except NotSent:
+            raise LookupFailed from None
+        except Uncertain as doubt:
+            return _of_a_task_without_result(doubt)
+        if answer is None:
+            return STILL_AT_WORK
+        effect = self._failed(answer) if answer.is_error else self._made(answer, arguments, dispatch)
+        # Here nothing is sent again, however short the refusal is meant.
+        return None if effect == Effect.unknown() else replace(effect, retryable=False)
 
     def _filled(self, arguments: OutsideArguments, dispatch: Dispatch) -> Json:
         entry = self._tool.entry
@@ -123,10 +143,10 @@ class FindableWriting(Writing):
     """A tool whose effect can be looked up, or which takes a key and gives the same effect for it."""
 
     async def look_up(self, arguments: OutsideArguments, dispatch: Dispatch) -> Effect | None:
-        """Ask the look-up tool for the effect of this operation; where there is none, only the key protects."""
-        lookup = self._tool.entry.lookup
-        if lookup is None:
-            return None
+        """Ask for the task, then the look-up tool for the effect of this operation; without either the key protects."""
+        promised, lookup = await super().look_up(arguments, dispatch), self._tool.entry.lookup
+        if promised is not None or lookup is None:
+            return promised
         answer = await self._server.call(lookup.tool, {lookup.by: dispatch.operation_id})
         if answer.is_error or not isinstance(answer.structured, dict):
             raise LookupFailed
@@ -141,6 +161,14 @@ class FindableWriting(Writing):
         if not isinstance(found, bool):
             raise LookupFailed
         return found
+
+
+def _of_a_task_without_result(doubt: Uncertain) -> Effect | None:
+    if doubt.code == "upstream_unavailable":
+        raise LookupFailed from None
+    if doubt.code == MISMATCH:
+        return Effect.unknown(code=MISMATCH)
+    return STILL_AT_WORK if doubt.code == "mcp_input_required" else None
 
 
 def _resource(tool: OfferedTool, arguments: OutsideArguments, principal: Principal) -> Resource:

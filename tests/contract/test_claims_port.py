@@ -40,6 +40,23 @@ MADE = Effect.applied("rf-204", {"refund_id": "rf-204", "amount": 12_000})
 RATE_LIMITED = Effect.rejected("rate_limited", retryable=True, retry_after_seconds=3.0)
 
 
+async def test_what_a_send_was_promised_as_is_on_record_for_that_send_alone(bench: Bench) -> None:
+    operation = await cleared(bench)
+    claim = await bench.claims.acquire(operation.operation_id, "owner-1", LEASE)
+    entry = await bench.journal.began(operation, claim.generation)
+    await bench.claims.begin_send(claim, ATTEMPT_SECONDS)
+    await bench.journal.sent(entry, "request-1", "task-1")
+    evidence = await bench.claims.evidence(claim.operation_id)
+    assert evidence is not None
+    assert (claim.dispatch.task_id, evidence.dispatch.task_id) == ("", "task-1")
+
+    await bench.claims.conclude(claim, Effect.unknown())
+    await bench.claims.prove_absent(claim.operation_id, claim.generation)
+    absent = await bench.claims.evidence(claim.operation_id)
+    assert absent is not None
+    assert absent.dispatch.task_id == ""
+
+
 async def test_a_claim_needs_the_gates_word(bench: Bench) -> None:
     operation = await proposed(bench)
     before = await bench.found(operation.operation_id)

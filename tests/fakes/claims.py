@@ -181,7 +181,13 @@ class MemoryClaims:
     def _dispatch(self, kept: Kept, held: Held) -> Dispatch:
         operation = kept.operation
         tenant = operation.principal.tenant
-        return Dispatch(operation.operation_id, tenant, held.idempotency_key, held.generation, held.item)
+        key, task = held.idempotency_key, self._task(operation.operation_id, held)
+        return Dispatch(operation.operation_id, tenant, key, held.generation, held.item, task)
+
+    def _task(self, operation_id: str, held: Held) -> str:
+        made = [each for each in self._world.entries if each.operation_id == operation_id]
+        promised = [each.task_id for each in made if each.generation == held.generation and not held.item]
+        return (promised[-1] if promised else None) or ""
 
     def _sent(self, held: Held) -> Uncertainty:
         if held.first_sent_at is None or held.last_sent_at is None:

@@ -17,6 +17,7 @@ from tests.support.mcp_servers import FIND, RESERVE, RESERVED, TOOLS, Stage, pin
 from tests.support.onceward import Onceward, Reply
 from tests.support.proposals import fresh
 from tests.support.responses import call
+from tests.support.waiting import until
 from worker.dev.environment import TOOLS as SHIPPED
 from worker.dev.layout import ROOT
 
@@ -171,6 +172,43 @@ async def test_a_write_that_nobody_can_find_out_is_for_a_person_and_never_sent_a
     await outside.onceward.until(operation_id, "manual_review")
     assert outside.stage.effects("reserve") == before + 1
     assert await outside.onceward.handler_calls(operation_id) == 1
+
+
+TASK = {"resultType": "task", "taskId": "t-1", "status": "working", "pollIntervalMs": 100}
+
+
+async def test_a_task_whose_worker_is_killed_is_asked_for_by_its_id_and_needs_no_person(outside: Outside) -> None:
+    before = outside.stage.effects("reserve")
+    outside.stage.set(task=[{"taskId": "t-1", "status": "working"}])
+    outside.stage.then("reserve", result=TASK)
+    operation_id = await outside.approved("fake.reserve", {**reservation(), "reference": "r"})
+    await until(lambda: asked_after(outside), bool)
+    await outside.onceward.stack.kill("worker")
+    outside.stage.set(task=[{"taskId": "t-1", "status": "completed", "result": whole(RESERVED)}])
+    await outside.onceward.stack.start("worker")
+    await outside.onceward.until(operation_id, "succeeded", within=90)
+    assert outside.stage.effects("reserve") == before + 1
+    assert await outside.onceward.handler_calls(operation_id) == 1
+
+
+async def test_a_task_that_takes_longer_than_a_call_may_is_waited_for_without_a_person(outside: Outside) -> None:
+    before = outside.stage.effects("reserve")
+    outside.stage.set(task=[{"taskId": "t-1", "status": "working"}])
+    outside.stage.then("reserve", result=TASK)
+    operation_id = await outside.approved("fake.reserve", {**reservation(), "reference": "r"})
+    await outside.onceward.until(operation_id, "unconfirmed")
+    outside.stage.set(task=[{"taskId": "t-1", "status": "completed", "result": whole(RESERVED)}])
+    await outside.onceward.until(operation_id, "succeeded", within=90)
+    assert outside.stage.effects("reserve") == before + 1
+    assert ["tasks/cancel", "t-1"] not in outside.stage.lines("tasks")
+
+
+async def asked_after(outside: Outside) -> bool:
+    return bool(outside.stage.lines("tasks"))
+
+
+def whole(structured: Json) -> Json:
+    return {"content": [], "structuredContent": structured}
 
 
 async def test_what_is_configured_as_definite_is_told_as_refused(outside: Outside) -> None:

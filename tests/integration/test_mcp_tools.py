@@ -83,6 +83,65 @@ async def test_a_look_finds_the_effect_by_our_reference(tmp_path: Path) -> None:
     assert {json.dumps(each["arguments"]) for each in stage.lines("calls")} == {'{"reference": "op-7"}'}
 
 
+TASK = {"resultType": "task", "taskId": "t-1", "status": "working", "pollIntervalMs": 50}
+PROMISED = Dispatch("op-7", "tenant-a", "key-7", 1, task_id="t-1")
+NOT_THERE = whole({"reservation_id": None})
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "expected"),
+    [
+        ("", {"status": "completed", "result": whole(RESERVED)}, (Outcome.APPLIED, None)),
+        ("", {"status": "completed", "result": whole({"reservation_id": 7})}, (Outcome.UNKNOWN, "effect_mismatch")),
+        ("", {"status": "working"}, (Outcome.UNKNOWN, None)),
+        ("", {"status": "input_required", "inputRequests": {}}, (Outcome.UNKNOWN, None)),
+        ("", {"status": "failed", "error": {"code": -32602, "message": "no"}}, None),
+        ("", {"status": "cancelled"}, None),
+        ("", {"status": "completed", "result": whole(text="no", isError=True)}, None),
+        ('errors = "definite"\n', {"status": "completed", "result": whole(text="no", isError=True)},
+         (Outcome.REJECTED, "downstream_rejected")),
+        ('errors = "definite"\nretry = ["busy"]\n', {"status": "completed", "result": whole(text="busy", isError=True)},
+         (Outcome.REJECTED, "rate_limited")),
+        (LOOKUP, {"status": "working"}, (Outcome.UNKNOWN, None)),
+        (LOOKUP, {"status": "cancelled"}, None),
+        (f'proof = "lookup"\n{LOOKUP}', {"status": "completed", "result": whole({**RESERVED, "sku": "A-1"})}, None),
+    ],
+)  # fmt: skip
+async def test_a_promised_answer_says_later_what_it_would_have_said_at_once(
+    tmp_path: Path, said: str, task: Json, expected: tuple[Outcome, str | None] | None
+) -> None:
+    async with made(tmp_path, said) as (stage, tool):
+        stage.set(task=[{"taskId": "t-1", **task}])
+        stage.then("find", result=NOT_THERE)
+        arguments = tool.contract.arguments.model_validate(ASKED if LOOKUP in said else {**ASKED, "reference": "r"})
+        found = await tool.look_up(arguments, PROMISED)
+    assert (None if found is None else (found.outcome, found.code)) == expected
+    assert found is None or not found.retryable
+    assert stage.effects("reserve") == 0
+
+
+async def test_without_a_promise_nothing_is_asked_for(tmp_path: Path) -> None:
+    async with made(tmp_path, "") as (stage, tool):
+        assert await tool.look_up(tool.contract.arguments.model_validate({**ASKED, "reference": "r"}), DISPATCH) is None
+    assert stage.lines("tasks") == []
+
+
+async def test_a_promise_is_not_asked_for_where_the_tool_is_no_longer_what_was_reviewed(tmp_path: Path) -> None:
+    async with made(tmp_path, "") as (stage, tool):
+        stage.set(tools=[{**each, "title": "Another"} for each in stage.now["tools"]])
+        with pytest.raises(LookupFailed):
+            await tool.look_up(tool.contract.arguments.model_validate({**ASKED, "reference": "r"}), PROMISED)
+    assert stage.lines("tasks") == []
+
+
+async def test_a_task_of_a_write_goes_on_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    async with made(tmp_path, "", server="deadline_seconds = 1\n") as (stage, tool):
+        stage.set(task=[{"taskId": "t-1", "status": "working"}])
+        stage.then("reserve", result=TASK)
+        assert (await effect_of(tool, reference="r")).outcome is Outcome.UNKNOWN
+    assert {method for method, _ in stage.lines("tasks")} == {"tasks/get"}
+
+
 async def test_an_effect_that_exists_though_the_server_says_that_it_failed_is_found(tmp_path: Path) -> None:
     async with made(tmp_path, LOOKUP) as (stage, tool):
         stage.then("reserve", result=whole(text="failed", isError=True))

@@ -7,6 +7,7 @@ import pytest
 
 from activities.reconcile import LEASE_PAUSE_SECONDS, MANUAL_LOOK_SECONDS, WORD_LOOK_SECONDS
 from tests.fakes.resolutions import MemoryResolutions
+from tests.fakes.world import Entry
 from tests.support.acts import ATTEMPT_SECONDS, LEASE_SECONDS, binding_of, claimed, proposed
 from tests.support.steps import CONSUMED, REFUNDED, Stage, sent, shipped
 from workflows.domain.approval import Clearance
@@ -381,6 +382,51 @@ async def test_how_long_it_is_looked_for_is_counted_from_the_last_send() -> None
 
     assert await stage.reconcile(operation) == Report(Step.RECONCILE, "reconciliation_pending", 5.0, 1)
     assert (await stage.found(operation.operation_id)).state is State.UNCONFIRMED
+
+
+NOTHING_TO_LOOK_FOR = Recovery(give_up_seconds=1.0)
+
+
+async def promised(stage: Stage) -> Operation:
+    """An act of which nothing can be found but the answer that was promised."""
+    stage.till.contract = replace(stage.till.contract, idempotency=Idempotency.NONE, recovery=NOTHING_TO_LOOK_FOR)
+    operation = await sent(stage, Effect.unknown())
+    stage.world.entries.append(Entry(operation.operation_id, 1, task_id="t-1"))
+    stage.world.advance(60.0)
+    return operation
+
+
+@pytest.mark.parametrize("finds", [Effect.unknown(), ConnectionError("reset")])
+async def test_an_answer_that_was_promised_is_asked_for_before_a_person_is(finds: Effect | Exception) -> None:
+    stage = Stage()
+    operation = await promised(stage)
+    stage.till.finds = finds
+
+    assert await stage.reconcile(operation) == Report(Step.RECONCILE, "reconciliation_pending", 60.0, 1)
+    stage.world.advance(GIVEN_UP)
+    assert (await stage.reconcile(operation)).needs_person
+
+
+async def test_where_nothing_comes_of_a_promise_a_person_is_asked_at_once() -> None:
+    stage = Stage()
+    operation = await promised(stage)
+    stage.till.finds = None
+
+    assert (await stage.reconcile(operation)).needs_person
+
+
+async def test_no_word_stands_for_an_answer_that_was_promised_and_cannot_be_asked_for_just_now() -> None:
+    stage = Stage()
+    operation = await promised(stage)
+    stage.till.finds = ConnectionError("reset")
+    stage.world.advance(GIVEN_UP)
+    assert (await stage.reconcile(operation)).needs_person
+    await stage.resolve(operation.operation_id, ABSENT)
+
+    assert (await stage.reconcile(operation)).step is Step.RECONCILE
+    stage.till.finds = REFUNDED
+    assert (await stage.reconcile(operation)).step is Step.SETTLE
+    assert stage.till.sent == []
 
 
 async def test_that_it_did_not_happen_counts_at_once_where_nobody_could_ever_look() -> None:

@@ -57,7 +57,8 @@ class Dispatch:
     """What accompanies a write to the downstream, and what it is looked up by afterwards.
 
     `generation` is the fence: a downstream that can compare it refuses a smaller one. `item` tells the effects of a
-    batch apart, empty for an operation with one effect.
+    batch apart, empty for an operation with one effect. `task_id` is what the downstream has promised the answer of the
+    last send as; empty where it promised none, and whenever something is about to be sent.
     """
 
     operation_id: str
@@ -65,3 +66,4 @@ class Dispatch:
     idempotency_key: str
     generation: int
     item: str = ""
+    task_id: str = ""

@@ -47,14 +47,30 @@ def conclude(found: Effect | None, idempotency: Idempotency, recovery: Recovery,
 LOOKUP_FAILED = "lookup_failed"
 """The downstream cannot be asked."""
 
+PENDING = "downstream_pending"
+"""The downstream has accepted the act and has not finished it."""
+
 
 def why_unknown(found: Effect | None, idempotency: Idempotency, recovery: Recovery) -> str:
     """Why a look has proven nothing although the time for a late commit has passed: what an operator is told."""
     if found is not None:
-        return found.code or "downstream_pending"
+        return found.code or PENDING
     if idempotency is Idempotency.KEYED and recovery.key_lifetime_seconds is not None:
         return "downstream_key_expired"
     return "absence_not_proven"
+
+
+PROMISED_SECONDS = 900.0
+"""How long to look at least for an answer that the downstream has promised for later."""
+
+
+def patience(recovery: Recovery, why: str, *, promised: bool) -> float:
+    """How long after a send to look before a person is asked, in seconds.
+
+    Nobody could find out sooner what the downstream itself is still about to tell.
+    """
+    to_come = promised and why in (LOOKUP_FAILED, PENDING)
+    return max(recovery.give_up_seconds, PROMISED_SECONDS) if to_come else recovery.give_up_seconds
 
 
 def repeat_is_harmless(idempotency: Idempotency, recovery: Recovery, sent: Uncertainty) -> bool:
