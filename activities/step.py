@@ -9,6 +9,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from workflows import contracts
 from workflows.domain.errors import ERRORS, OncewardError
+from workflows.domain.invocation import heard_by
 
 
 @asynccontextmanager
@@ -19,9 +20,10 @@ async def step() -> AsyncIterator[None]:
         with as_failure():
             yield
         return
-    beat = asyncio.create_task(_beat())
+    progress = Progress()
+    beat = asyncio.create_task(_beat(progress))
     try:
-        with as_failure():
+        with as_failure(), heard_by(progress.hear):
             yield
     finally:
         beat.cancel()
@@ -51,7 +53,18 @@ def is_the_last_attempt(name: str) -> bool:
     return activity.info().attempt >= contracts.CALLS[name].retry.maximum_attempts
 
 
-async def _beat() -> None:
+class Progress:
+    """How far the other side says that it has come. It rides on the heartbeats, is seen in the console, and no more."""
+
+    def __init__(self) -> None:
+        self.told: tuple[dict[str, float | None], ...] = ()
+
+    def hear(self, done: float, total: float | None) -> None:
+        """Keep the newest word."""
+        self.told = ({"progress": done, "total": total},)
+
+
+async def _beat(progress: Progress) -> None:
     while True:
-        activity.heartbeat()
+        activity.heartbeat(*progress.told)
         await asyncio.sleep(contracts.HEARTBEAT_EVERY.total_seconds())

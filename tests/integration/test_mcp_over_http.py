@@ -14,6 +14,7 @@ from adapters.mcp.client.answers import NotSent, Uncertain
 from adapters.mcp.client.server import Server
 from tests.support.mcp_servers import RESERVED, REVISIONS, Stage, reached, server_of
 from tests.support.waiting import until
+from workflows.domain.invocation import heard_by
 
 Json = dict[str, Any]
 
@@ -118,6 +119,22 @@ async def test_a_stream_of_progress_prolongs_nothing(served: tuple[Stage, Server
     assert time.monotonic() - began < 5
     await until(lambda: _hung_up(stage), bool)
     assert stage.effects("reserve") == 1
+
+
+async def test_how_far_a_call_has_come_is_heard_by_whoever_waits_and_its_words_are_not(
+    served: tuple[Stage, Server],
+) -> None:
+    stage, server = served
+    heard: list[tuple[float, float | None]] = []
+    told = ['"progress": 1, "total": 4, "message": "hunter2"', '"progress": 1e999', '"progress": 2']
+    opening = 'data: {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": {id}, '
+    events = [f"{opening}{each}}}}}\n\n" for each in told]
+    whole = f"data: {message(stage, result(RESERVED))}\n\n"
+    stage.then("reserve", raw={"headers": STREAM, "pieces": [*events, whole], "every": 0.1})
+    with heard_by(lambda done, total: heard.append((done, total))):
+        answer = await server.call("reserve", RESERVATION)
+    assert answer.structured == RESERVED
+    assert heard == [(1, 4), (2, None)]
 
 
 async def test_an_event_that_is_too_large_ends_its_own_call_only(served: tuple[Stage, Server]) -> None:

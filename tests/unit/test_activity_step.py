@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
@@ -10,6 +11,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.step import as_failure, step
 from workflows import contracts
 from workflows.domain.errors import CallRefused, OncewardError, StaleGeneration, StoreUnavailable
+from workflows.domain.invocation import listener
 
 
 @pytest.mark.parametrize(
@@ -67,3 +69,19 @@ async def test_a_step_says_that_it_lives_until_it_ends(monkeypatch: pytest.Monke
     await environment.run(work)
 
     assert asyncio.all_tasks() == running
+
+
+async def test_how_far_the_other_side_has_come_rides_on_the_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contracts, "HEARTBEAT_EVERY", timedelta(milliseconds=1))
+    environment, told = ActivityEnvironment(), asyncio.Queue[tuple[Any, ...]]()
+    environment.on_heartbeat = lambda *details: told.put_nowait(details)
+
+    async def slow() -> tuple[Any, ...]:
+        async with step():
+            assert await told.get() == ()
+            listener()(3, 10)
+            while not (details := await told.get()):
+                pass
+            return details
+
+    assert await environment.run(slow) == ({"progress": 3, "total": 10},)

@@ -1,4 +1,4 @@
-"""How a tool tells under which ids it sends, so that both sides' records can be held together afterwards."""
+"""How a tool tells of a call that is under way: under which ids it sends, and how far it is said to have come."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,11 @@ from typing import Final
 Keep = Callable[[str, str], Awaitable[None]]
 """Keeps what a call is known by: the id of the request, and of the task that its answer was promised as, or ""."""
 
+Hear = Callable[[float, float | None], None]
+"""Takes how far a call has come, and of how much if that is known."""
+
 _KEEP: Final[ContextVar[Keep | None]] = ContextVar("_KEEP", default=None)
+_HEAR: Final[ContextVar[Hear | None]] = ContextVar("_HEAR", default=None)
 
 
 @contextmanager
@@ -26,3 +30,22 @@ async def tell(request_id: str, task_id: str = "") -> None:
     keep = _KEEP.get()
     if keep is not None:
         await keep(request_id, task_id)
+
+
+@contextmanager
+def heard_by(hear: Hear) -> Iterator[None]:
+    """Whatever progress is told of inside goes to `hear`. It is a sign of life, and prolongs nothing."""
+    token = _HEAR.set(hear)
+    try:
+        yield
+    finally:
+        _HEAR.reset(token)
+
+
+def listener() -> Hear:
+    """Who hears of progress here; to be asked by whoever calls, as word of it may come in another task."""
+    return _HEAR.get() or _nobody
+
+
+def _nobody(_: float, __: float | None) -> None:
+    """Hears nothing."""

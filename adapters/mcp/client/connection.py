@@ -4,15 +4,18 @@ import asyncio
 import logging
 import secrets
 from contextlib import AbstractAsyncContextManager
+from math import isfinite
 from typing import Any, Final
 
 import mcp_types
 from mcp import Client
 from mcp.client import advertise
 from mcp.client.session import ClientSession
+from mcp.shared.dispatcher import ProgressFnT
 from pydantic import RootModel
 
 from adapters.mcp.client.watching import Streams, watched
+from workflows.domain.invocation import Hear, listener
 
 Json = dict[str, Any]
 
@@ -84,7 +87,7 @@ class Connection:
             ValidationError: the result is none of this revision.
         """
         session = await self._session()
-        return (await session.send_request(request, AsItCame, progress_callback=_heard)).root
+        return (await session.send_request(request, AsItCame, progress_callback=_telling(listener()))).root
 
     def leave(self) -> None:
         """Begin to leave; a server that was started for it is ended, which may take seconds."""
@@ -121,5 +124,10 @@ def _hush() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-async def _heard(progress: float, total: float | None, message: str | None) -> None:
-    """A token for progress is sent so that a server may show that it lives; the step's own heartbeat tells Temporal."""
+def _telling(hear: Hear) -> ProgressFnT:
+    # Its words are left behind, as they may be anything.
+    async def heard(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - as above
+        if isfinite(progress) and (total is None or isfinite(total)):
+            hear(progress, total)
+
+    return heard
