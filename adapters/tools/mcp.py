@@ -132,7 +132,8 @@ class Writing:
         """The effect that an answer tells of, if it is the one that was asked for."""
         told = answer.structured if isinstance(answer.structured, dict) else {}
         receipt = told.get(self._tool.entry.receipt) if self._tool.entry.receipt else dispatch.operation_id
-        if any(told.get(name) != arguments.given.get(name) for name in self._tool.entry.same):
+        asked = self._filled(arguments, dispatch)
+        if any(told.get(name) != asked.get(name) for name in self._tool.entry.same):
             return Effect.unknown(code=MISMATCH)
         if not isinstance(receipt, str | int) or isinstance(receipt, bool) or receipt == "":
             return Effect.unknown(code=MISMATCH)

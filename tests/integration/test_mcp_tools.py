@@ -58,6 +58,17 @@ async def test_the_reference_is_ours_and_the_receipt_the_servers(tmp_path: Path)
     assert stage.lines("calls")[0]["arguments"] == {**ASKED, "reference": "op-7"}
 
 
+@pytest.mark.parametrize(
+    ("reference", "outcome"), [("op-7", Outcome.APPLIED), ("op-8", Outcome.UNKNOWN), (None, Outcome.UNKNOWN)]
+)
+async def test_an_answer_may_have_to_carry_the_reference_that_was_sent(
+    tmp_path: Path, reference: str | None, outcome: Outcome
+) -> None:
+    async with made(tmp_path, LOOKUP.replace('["sku"]', '["sku", "reference"]')) as (stage, tool):
+        stage.then("reserve", result=whole({**RESERVED, "sku": "A-1", "reference": reference}))
+        assert (await effect_of(tool)).outcome is outcome
+
+
 @pytest.mark.parametrize("told", [{**RESERVED, "sku": "B-2"}, RESERVED])
 async def test_an_answer_about_something_else_is_no_success(tmp_path: Path, told: Json) -> None:
     async with made(tmp_path, LOOKUP) as (stage, tool):

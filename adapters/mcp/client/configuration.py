@@ -104,6 +104,7 @@ def _contradictions(tool: ToolEntry) -> Iterable[tuple[bool, str]]:
         'idempotency = "lookup_only" or "keyed" beside lookup',
     )
     yield tool.lookup is not None and not tool.reference, "reference beside lookup: what the effect is found by"
+    yield bool(tool.key) and tool.key == tool.reference, "key and reference of different names"
     yield tool.lookup is not None and not (tool.receipt or tool.lookup.found), "receipt or found beside lookup"
     yield tool.proof == "lookup" and tool.lookup is None, 'lookup where proof = "lookup"'
     yield (

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from adapters.mcp.client.arguments import arguments_model
-from adapters.mcp.client.configuration import ServerEntry, ToolEntry, read_servers
+from adapters.mcp.client.configuration import Lookup, ServerEntry, ToolEntry, read_servers
 from adapters.mcp.client.pins import Definition, PinnedServer, lock_beside, reached, read_lock
 from workflows.domain.contract import (
     ApprovalRule,
@@ -99,11 +99,32 @@ def _pins(name: str, entry: ServerEntry, lock: Mapping[str, PinnedServer]) -> Pi
     unknown = sorted(named - pins.tools.keys())
     if unknown:
         _unfit(name, f"has no pinned tool {', '.join(unknown)}")
-    for lookup in (tool.lookup for tool in entry.tools.values() if tool.lookup):
-        arguments = pins.tools[lookup.tool].inputSchema.get("properties")
-        if not isinstance(arguments, dict) or lookup.by not in arguments:
-            _unfit(name, f"has no argument {lookup.by} in its tool {lookup.tool}")
+    for tool, said in entry.tools.items():
+        if said.lookup:
+            _require_look_up(name, entry, pins, said.lookup)
+        missing = sorted({*said.same} - _arguments(pins.tools[tool]))
+        if missing:
+            # It would hold nothing against nothing, and so find it the same.
+            _unfit(name, f"has no argument {', '.join(missing)} in its tool {tool}")
     return pins
+
+
+def _require_look_up(name: str, entry: ServerEntry, pins: PinnedServer, lookup: Lookup) -> None:
+    definition = pins.tools[lookup.tool]
+    if lookup.by not in _arguments(definition):
+        _unfit(name, f"has no argument {lookup.by} in its tool {lookup.tool}")
+    required = definition.inputSchema.get("required")
+    more = sorted({str(each) for each in required} - {lookup.by}) if isinstance(required, list) else []
+    if more:
+        _unfit(name, f"needs {', '.join(more)} beside {lookup.by} in its tool {lookup.tool}")
+    if lookup.tool in entry.tools and not entry.tools[lookup.tool].reads:
+        # Nobody is asked about a look-up, and it is made again and again.
+        _unfit(name, f"looks up by its tool {lookup.tool}, which is said to write")
+
+
+def _arguments(definition: Definition) -> set[str]:
+    named = definition.inputSchema.get("properties")
+    return set(named) if isinstance(named, dict) else set()
 
 
 def _tools(name: str, entry: ServerEntry, pins: PinnedServer) -> Iterator[OfferedTool]:
