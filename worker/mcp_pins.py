@@ -75,7 +75,8 @@ async def show(path: Path, chosen: Live) -> int:
                 contract = tool.contract
                 asked = "" if contract.reversible else ", a person approves"
                 to = ", ".join(tool.roles) or "nobody"
-                print(f"{contract.name}: {contract.effect}, {contract.idempotency}{asked}; offered to {to}")
+                what = "read" if tool.entry.reads else f"write, {contract.idempotency}"
+                print(f"{contract.name}: {what}{asked}; offered to {to}")
     return 0
 
 
