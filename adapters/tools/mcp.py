@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
-from adapters.mcp.client.answers import Answer, NotSent, Uncertain
+from adapters.mcp.client.answers import Answer, NotSent, Uncertain, is_name
 from adapters.mcp.client.arguments import OutsideArguments
 from adapters.mcp.client.configuration import Lookup
 from adapters.mcp.client.contracts import OfferedTool, offered
@@ -135,7 +135,7 @@ class Writing:
         asked = self._filled(arguments, dispatch)
         if any(told.get(name) != asked.get(name) for name in self._tool.entry.same):
             return Effect.unknown(code=MISMATCH)
-        if not isinstance(receipt, str | int) or isinstance(receipt, bool) or receipt == "":
+        if not isinstance(receipt, str | int) or isinstance(receipt, bool) or not is_name(str(receipt)):
             return Effect.unknown(code=MISMATCH)
         return Effect.applied(str(receipt), answer.data)
 

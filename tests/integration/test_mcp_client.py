@@ -1,6 +1,7 @@
 """The tools of MCP servers, asked over real processes: what was sent, what came of it, and what is never sent again."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from adapters.mcp.client.answers import NotSent, RefusedBefore, Uncertain
 from adapters.mcp.client.configuration import ServerEntry
 from adapters.mcp.client.server import Server
-from adapters.mcp.client.stdio import MOST_FOREIGN_LINES
+from adapters.mcp.client.stdio import MOST_FOREIGN_LINES, MOST_UNASKED
 from examples.inventory.book import Book
 from tests.support.mcp_servers import (
     ADD,
@@ -345,6 +346,19 @@ async def test_who_prints_too_much_of_it_is_ended_and_its_call_is_unknown(spoken
     assert stage.effects("reserve") == 2
 
 
+async def test_who_sends_messages_that_answer_nothing_without_an_end_is_ended_too(
+    spoken: tuple[Stage, Server],
+) -> None:
+    stage, server = spoken
+    told = {"progressToken": 1, "progress": 1}
+    progress = json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": told})
+    stage.then("reserve", prints=[[f"{progress}\n", MOST_UNASKED]], result=whole(RESERVED))
+    assert await uncertain(server) == "upstream_unavailable"
+    stage.then("reserve", prints=[[f"{progress}\n", 100]], result=whole(RESERVED))
+    assert (await server.call("reserve", RESERVATION)).structured == RESERVED
+    assert stage.effects("reserve") == 2
+
+
 async def test_a_server_that_cannot_be_started_has_got_nothing(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     async with reached(stage, "stdio", deadline_seconds=5) as entry, server_of(entry) as server:
@@ -450,8 +464,9 @@ async def test_what_is_said_of_the_question_after_a_task_is_not_said_of_the_call
         {"taskId": "t-1", "status": "completed", "result": {**whole(RESERVED), "content": [7]}},
         {"taskId": "t-1", "status": "completed", "result": {**whole(RESERVED), "content": [{"type": "text"}]}},
         {"taskId": "t-1", "status": "submitted"},
+        {"taskId": "t-1", "status": ["working"]},
     ],
-    ids=["another", "no content", "no text", "backwards"],
+    ids=["another", "no content", "no text", "backwards", "no status"],
 )
 async def test_the_answer_of_another_task_or_none_at_all_proves_nothing(
     spoken: tuple[Stage, Server], task: Json
@@ -460,6 +475,14 @@ async def test_the_answer_of_another_task_or_none_at_all_proves_nothing(
     stage.set(task=[task])
     stage.then("reserve", result={"resultType": "task", "taskId": "t-1", "status": "working", "pollIntervalMs": 10})
     assert await uncertain(server) == "mcp_wire_error"
+
+
+@pytest.mark.parametrize("task_id", ["", "t\0", "t\n1", "x" * 501, 7, None])
+async def test_a_task_that_nobody_could_write_down_proves_nothing(spoken: tuple[Stage, Server], task_id: Any) -> None:
+    stage, server = spoken
+    stage.then("reserve", result={"resultType": "task", "taskId": task_id, "status": "working"})
+    assert await uncertain(server) == "mcp_wire_error"
+    assert stage.lines("tasks") == []
 
 
 @pytest.mark.parametrize("pause", [10**400, -1, 0, True, "soon", 1.5])

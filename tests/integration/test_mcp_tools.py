@@ -77,6 +77,14 @@ async def test_an_answer_about_something_else_is_no_success(tmp_path: Path, told
     assert (effect.outcome, effect.code) == (Outcome.UNKNOWN, "effect_mismatch")
 
 
+@pytest.mark.parametrize("receipt", ["rs\0", "rs\n1", "rs\u202e1", "", "x" * 501])
+async def test_a_receipt_that_nobody_could_write_down_is_none(tmp_path: Path, receipt: str) -> None:
+    async with made(tmp_path, LOOKUP) as (stage, tool):
+        stage.then("reserve", result=whole({"reservation_id": receipt, "sku": "A-1"}))
+        effect = await effect_of(tool)
+    assert (effect.outcome, effect.code) == (Outcome.UNKNOWN, "effect_mismatch")
+
+
 async def test_a_look_finds_the_effect_by_our_reference(tmp_path: Path) -> None:
     async with made(tmp_path, LOOKUP) as (stage, tool):
         arguments = tool.contract.arguments.model_validate(ASKED)

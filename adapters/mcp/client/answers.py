@@ -24,6 +24,7 @@ CONNECTION_ENDED: Final = frozenset({-32000, -32001})
 """What the package says itself of an answer that cannot come any more, or has not come in time."""
 
 LONGEST_HINT: Final = 300
+LONGEST_NAME: Final = 500
 CLAIMS_FAILURE: Final = re.compile(r"\s*(error|fail(ed|ure)|exception|traceback|fault)\b", re.IGNORECASE)
 """How text begins by which a tool says that it has failed, whatever its flag says."""
 
@@ -83,6 +84,11 @@ class Answer:
     def data(self) -> Json:
         """In the shape of the family's result model."""
         return {"structured": plain(self.structured), "text": self.text, "omitted": self.omitted}
+
+
+def is_name(text: str) -> bool:
+    """Whether it can be kept and shown as the name of something over there: short, and nothing that nobody sees."""
+    return 0 < len(text) <= LONGEST_NAME and text.isprintable()
 
 
 def fate_of(error: MCPError) -> Exception:

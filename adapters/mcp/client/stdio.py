@@ -17,7 +17,7 @@ import anyio
 import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 
 from adapters.mcp.client.watching import Streams
 
@@ -28,6 +28,9 @@ LONGEST_LINE: Final = 4 * 1024 * 1024
 
 MOST_FOREIGN_LINES: Final = 100
 """So many lines in a row that are no message, and the server is ended."""
+
+MOST_UNASKED: Final = 10_000
+"""So many messages in a row that answer nothing, such as progress, and the server is ended."""
 
 CHUNK: Final = 64 * 1024
 
@@ -70,14 +73,18 @@ class _Lines:
     def __init__(self, name: str, process: Process) -> None:
         self._name, self._process = name, process
         self._line, self._too_long = bytearray(), False
-        self._foreign = 0
+        self._foreign, self._unasked = 0, 0
+
+    @property
+    def _bearable(self) -> bool:
+        return self._foreign < MOST_FOREIGN_LINES and self._unasked < MOST_UNASKED
 
     async def carry(self, inbound: Inbound) -> None:
         """Hand each message on until the output ends or holds too much else."""
         output = self._process.stdout
         async with inbound:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                while output is not None and self._foreign < MOST_FOREIGN_LINES:
+                while output is not None and self._bearable:
                     chunk = await output.read(CHUNK)
                     if not chunk:
                         return
@@ -93,7 +100,7 @@ class _Lines:
             message = self._take()
             if message is not None:
                 found.append(message)
-            if self._foreign >= MOST_FOREIGN_LINES:
+            if not self._bearable:
                 return found
         self._add(rest)
         return found
@@ -119,6 +126,7 @@ class _Lines:
                 log.warning("mcp_foreign_lines", server=self._name, lines=self._foreign, most=MOST_FOREIGN_LINES)
             return None
         self._foreign = 0
+        self._unasked = 0 if isinstance(message, JSONRPCResponse | JSONRPCError) else self._unasked + 1
         return SessionMessage(message)
 
 

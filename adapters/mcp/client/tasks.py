@@ -8,7 +8,7 @@ import mcp_types
 from mcp import MCPError
 from pydantic import ValidationError
 
-from adapters.mcp.client.answers import CONNECTION_ENDED, Uncertain
+from adapters.mcp.client.answers import CONNECTION_ENDED, Uncertain, is_name
 from adapters.mcp.client.connection import Connection
 
 Json = dict[str, Any]
@@ -92,7 +92,7 @@ async def _cancel(connection: Connection, task_id: str) -> None:
 def task_id_in(task: Json) -> str:
     """The id that the server gave it; raises `Uncertain`."""
     task_id = task.get("taskId")
-    if not isinstance(task_id, str) or not 0 < len(task_id) <= 500:
+    if not isinstance(task_id, str) or not is_name(task_id):
         raise Uncertain("mcp_wire_error")
     return task_id
 
