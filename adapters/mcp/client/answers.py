@@ -23,6 +23,9 @@ NEVER_BEGUN: Final = frozenset({-32601, -32020, -32021, -32022})
 CONNECTION_ENDED: Final = frozenset({-32000, -32001})
 """What the package says itself of an answer that cannot come any more, or has not come in time."""
 
+LARGEST_RESULT: Final = 8 * 1024 * 1024
+"""Bytes of a structured result as we write it down, which may be longer than it was in its message."""
+
 LONGEST_HINT: Final = 300
 LONGEST_NAME: Final = 500
 CLAIMS_FAILURE: Final = re.compile(r"\s*(error|fail(ed|ure)|exception|traceback|fault)\b", re.IGNORECASE)
@@ -128,12 +131,13 @@ def _is_block(block: Any) -> bool:
 
 
 def _fits(structured: Any, schema: Json | None) -> bool:
-    if schema is None:
-        return True
     if structured is None:
-        return False
+        return schema is None
     try:
-        exact, validator = strict_json.exact(structured), StrictValidator(loaded(schema, free_form=True))
+        exact = strict_json.exact(structured, limit=LARGEST_RESULT)
+        if schema is None:
+            return True
+        validator = StrictValidator(loaded(schema, free_form=True))
         with counted_steps():
             return next(validator.iter_errors(exact), None) is None
     except (strict_json.StrictJsonError, TooMuchWork, RecursionError):
