@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from tests.bench import gate, machine, office, picture, report, turn, waiting, waiting_picture
+from tests.bench import gate, load, load_picture, machine, office, picture, report, turn, waiting, waiting_picture
 from tests.bench.durable import contest as durable
 from tests.bench.durable import judging, telling
 from tests.bench.durable import picture as durable_picture
@@ -27,7 +27,9 @@ DURABLE: Final = "durable"
 """Measured by itself: its contestants are called by many at once, and some live in processes of others' making."""
 
 WAITING: Final = "waiting"
-"""Measured by itself, and only when it is named: it takes minutes."""
+LOAD: Final = "load"
+ALONE: Final = (WAITING, LOAD)
+"""Measured by themselves, and only when they are named: they take minutes."""
 
 DEFAULT: Final = (*CONTESTS, DURABLE)
 """What is measured when nothing is named."""
@@ -42,21 +44,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "contests",
         nargs="*",
         metavar="contest",
-        help=f"any of {', '.join(DEFAULT)} (default: these), or {WAITING}",
+        help=f"any of {', '.join(DEFAULT)} (default: these), or {' or '.join(ALONE)}",
     )
     parser.add_argument("--short", action="store_true", help=f"{DURABLE} in less than five minutes, which says less")
     parser.add_argument(
         "--operations", type=int, default=waiting.OPERATIONS, metavar="N", help=f"how many wait, for {WAITING}"
     )
+    parser.add_argument(
+        "--seconds", type=float, default=load.SECONDS, metavar="S", help=f"how long callers call, for {LOAD}"
+    )
+    parser.add_argument("--callers", type=int, default=load.CALLERS, metavar="N", help=f"how many call, for {LOAD}")
     parser.add_argument("--into", type=Path, default=FOLDER, metavar="FOLDER", help="where figures and pictures go")
     chosen = parser.parse_args(arguments)
-    unknown = sorted(set(chosen.contests) - {*DEFAULT, WAITING})
+    unknown = sorted(set(chosen.contests) - {*DEFAULT, *ALONE})
     if unknown:
         parser.error(f"there is no contest {', '.join(unknown)}")
     verdicts: list[Verdict] = []
     for name in chosen.contests or DEFAULT:
         if name == WAITING:
             verdicts += _wait(chosen.operations, chosen.into)
+        elif name == LOAD:
+            verdicts += _load(chosen.seconds, chosen.callers, chosen.into)
         elif name == DURABLE:
             verdicts += _endure(SHORT if chosen.short else Plan(), chosen.into)
         else:
@@ -102,18 +110,39 @@ def _endure(plan: Plan, folder: Path) -> Sequence[Verdict]:
 
 
 def _wait(number: int, folder: Path) -> Sequence[Verdict]:
-    host = {**machine.facts(), "load_at_start": machine.load()}
-    print(f"{WAITING}: {number:,} operations, on {host['cores']} cores, load {host['load_at_start']:.2f}", flush=True)
+    host = _begun(WAITING, f"{number:,} operations")
     found = asyncio.run(waiting.measure(number))
-    host["load_at_end"] = machine.load()
-    verdicts = waiting.judge(found)
     print(*waiting.lines(found), sep="\n")
-    told = [{"words": str(verdict), "held": verdict.held} for verdict in verdicts]
-    kept = {"bench": WAITING, "machine": host, "found": waiting.as_values(found), "verdicts": told}
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{WAITING}.json").write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    verdicts = waiting.judge(found)
+    _keep(folder, WAITING, host, waiting.as_values(found), verdicts)
     waiting_picture.keep(folder / f"{WAITING}.svg", found)
     return verdicts
+
+
+def _load(seconds: float, callers: int, folder: Path) -> Sequence[Verdict]:
+    host = _begun(LOAD, f"{callers} callers for {seconds:.0f} s")
+    found = asyncio.run(load.measure(seconds, callers))
+    print(*load.lines(found), sep="\n")
+    verdicts = load.judge(found)
+    _keep(folder, LOAD, host, load.as_values(found), verdicts)
+    load_picture.keep(folder / f"{LOAD}.svg", found)
+    return verdicts
+
+
+def _begun(name: str, what: str) -> dict[str, object]:
+    host = {**machine.facts(), "load_at_start": machine.load()}
+    print(f"{name}: {what}, on {host['cores']} cores, load {host['load_at_start']:.2f}", flush=True)
+    return host
+
+
+def _keep(
+    folder: Path, name: str, host: dict[str, object], found: dict[str, object], verdicts: Sequence[Verdict]
+) -> None:
+    host["load_at_end"] = machine.load()
+    told = [{"words": str(verdict), "held": verdict.held} for verdict in verdicts]
+    kept = {"bench": name, "machine": host, "found": found, "verdicts": told}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
