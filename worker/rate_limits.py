@@ -44,11 +44,11 @@ class RateLimitSettings(BaseSettings):
         120, ge=1, le=MOST, description="bearer tokens of one address that fail; good ones always pass"
     )
     turns_at_once: int = Field(
-        32,
+        16,
         ge=1,
         le=MOST,
-        description="turns that a door has under way at once, those that wait for people aside; of more, the tenants "
-        "with the fewest come next, and who waits over two seconds is told 503",
+        description="turns that a door has at once whose work has not begun; of more, the tenant with the fewest comes "
+        "next, and who waits over two seconds is told 503",
     )
     trusted_proxies: Networks = Field(
         (),

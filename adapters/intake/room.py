@@ -1,7 +1,7 @@
 """How many turns one door has under way at once, and who is next: overload ends in a refusal, not in a collapse.
 
-A turn has a place from when it is judged until its operations have ended or wait for somebody, but not for long: what
-takes its time downstream takes no place from others. When all places are taken, turns wait a moment. The next place
+A turn has a place from when it is judged until none of its operations waits to be begun: what waits for people or takes
+its time downstream takes no place from others. When all places are taken, turns wait a moment. The next place
 goes to the tenant who has the fewest, so one who asks for much waits for itself and for nobody else. Who waits in vain,
 or would be one too many of a tenant's, is told to come back later, and nothing was begun.
 """
@@ -18,9 +18,6 @@ from workflows.domain.errors import Overloaded
 
 PATIENCE_SECONDS = 2.0
 """How long a turn waits for a place."""
-
-LONGEST_STAY = 5.0
-"""Seconds that a turn has a place at most."""
 
 WEIGHT = 0.1
 """Of the newest stay in the mean that says how soon to come back."""
@@ -59,11 +56,9 @@ class Room:
         """
         await self._enter(tenant)
         place = Place(self, tenant, self._clock())
-        in_time = asyncio.get_running_loop().call_later(LONGEST_STAY, place.leave)
         try:
             yield place
         finally:
-            in_time.cancel()
             place.leave()
 
     async def _enter(self, tenant: str) -> None:

@@ -231,8 +231,7 @@ class Turns:
             return _answerable(standing, order.wait_for_people)
 
         def seen(standings: Collection[Standing]) -> None:
-            # Who waits for people, for days if need be, keeps no place from those whose work can go on.
-            if all(_answerable(standing, wait_for_people=False) for standing in standings):
+            if all(map(_in_hand, standings)):
                 place.leave()
 
         return await self._watch.until(enough, principal, wanted, order.wait_seconds, seen)
@@ -276,6 +275,11 @@ def _duplicates(registered: Sequence[Registered]) -> dict[str, str]:
         for found in registered
         if found.operation_id is not None and first[found.operation_id] != found.call_id
     }
+
+
+def _in_hand(standing: Standing) -> bool:
+    """Whether it waits for no worker of ours; for people and for the downstream it may wait as long as it likes."""
+    return standing.state is not State.PROPOSED or standing.behind
 
 
 def _answerable(standing: Standing, wait_for_people: bool) -> bool:

@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from adapters.intake import room as room_module
 from adapters.intake.room import Room
 from tests.support.waiting import until
 from workflows.domain.errors import Overloaded
@@ -115,13 +114,6 @@ async def test_who_has_left_early_takes_no_place_and_leaves_once() -> None:
             with pytest.raises(Overloaded):
                 async with room.place("c"):
                     pass
-
-
-async def test_what_takes_long_gives_its_place_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room_module, "LONGEST_STAY", SOON)
-    room = Room(1, patience=LONG)
-    async with taken(room, "slow"), taken(room, "b"):
-        pass
 
 
 async def test_who_hangs_up_while_waiting_leaves_the_queue() -> None:

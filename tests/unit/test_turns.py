@@ -373,10 +373,11 @@ async def test_a_turn_for_which_there_is_no_place_is_refused_and_leaves_nothing(
     assert len((await intake.take(call("refund_payment", REFUND))).results) == 1
 
 
-async def test_who_waits_for_people_keeps_no_place_from_others(intake: Intake) -> None:
+@pytest.mark.parametrize("state", [State.AWAITING_APPROVAL, State.STARTED])
+async def test_who_waits_for_people_or_the_downstream_keeps_no_place_from_others(intake: Intake, state: State) -> None:
     intake.room = Room(1, patience=0.05)
     (asked,) = (await intake.take(call("refund_payment", REFUND), request_id="asked")).results
-    await MemoryOperations(intake.world).move(asked.operation_id or "", State.AWAITING_APPROVAL)
+    await MemoryOperations(intake.world).move(asked.operation_id or "", state)
     patient: dict[str, Any] = {"request_id": "asked", "wait_seconds": 60.0, "wait_for_people": True}
     waiting = asyncio.create_task(intake.take(call("refund_payment", REFUND), **patient))
     await until(lambda: deliveries(intake), lambda number: number == 2)
