@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
+from adapters.postgres.engine import Database
 from tests.faults.moments import MOMENTS
 from tests.faults.refunds import Refund
 from tests.support.onceward import Onceward
 from tests.support.proposals import fresh
 from tests.support.responses import call
+from tests.support.waiting import until
 from worker.dev.stack import Stack
 
 OURS = ("api", "relay", "worker")
@@ -87,3 +90,22 @@ async def test_everything_killed_at_once_resumes_where_it_stopped(tmp_path: Path
         resumed = Refund(after, refund.request_id, refund.asked, refund.operation_id)
         await resumed.approve()
         await resumed.require_once(posts=1)
+
+
+async def test_a_door_listens_again_once_the_database_is_back(faulty: Onceward) -> None:
+    await faulty.stack.restart("postgres")
+    await until(lambda: listeners(faulty), lambda names: names == ["onceward-api-news"])
+    refund = await Refund.proposed(faulty)
+    await refund.approve()
+    await refund.require_once(posts=1)
+
+
+async def listeners(faulty: Onceward) -> list[str]:
+    """The connections that listen; only a superuser is shown what others do."""
+    superuser = Database(faulty.stack.dsn("postgres"), application_name="tests", pool_size=1)
+    statement = text("SELECT application_name FROM pg_stat_activity WHERE query LIKE 'LISTEN onceward%'")
+    try:
+        async with superuser.transaction() as connection:
+            return [str(name) for name in (await connection.execute(statement)).scalars()]
+    finally:
+        await superuser.close()

@@ -293,6 +293,24 @@ async def test_a_relay_whose_connection_dies_gives_its_message_back(post: Post, 
     assert recipient.of(operation_id) == [message_id, message_id]
 
 
+async def test_a_relay_that_dies_with_its_hands_full_loses_and_reorders_nothing(post: Post, postgres: Stack) -> None:
+    put = [await post.put("start", "nudge") for _ in range(5)]
+    doomed = Database(postgres.dsn("onceward_relay"), application_name="doomed-relay", pool_size=1)
+    dropped = Recipient(holding={operation_id for operation_id, _ in put})
+    dying = asyncio.create_task(PostgresOutbox(doomed).drain(dropped))
+    await until(lambda: inside(dropped), lambda number: number == len(put))
+    await end_sessions(postgres, "doomed-relay")
+    dropped.released.set()
+    with pytest.raises(StoreUnavailable):
+        await dying
+    await doomed.close()
+    recipient = Recipient()
+    await post.drain(recipient)
+    for operation_id, ids in put:
+        assert dropped.of(operation_id) == ids[:1]
+        assert recipient.of(operation_id) == ids
+
+
 async def seconds_until_due(post: Post, message_id: int) -> float:
     left = select(text("extract(epoch FROM due_at - clock_timestamp())")).select_from(outbox)
     (row,) = await post.bench.rows(left.where(outbox.c.message_id == message_id))
