@@ -105,6 +105,7 @@ def _endure(plan: Plan, folder: Path) -> Sequence[Verdict]:
     print(judging.beside(found))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{DURABLE}.json").write_text(telling.as_json(found, plan, verdicts, host), encoding="utf-8")
+    (folder / f"{DURABLE}.md").write_text(telling.page(found, plan, verdicts, host), encoding="utf-8")
     durable_picture.keep(folder / f"{DURABLE}.svg", found)
     return verdicts
 

@@ -130,7 +130,7 @@ def test_the_callers_own_process_is_measured_too() -> None:
     before = callers()
     sum(range(1_000_000))
     assert callers().cpu[CALLERS] > before.cpu[CALLERS]
-    assert before.rss_mb[CALLERS] > 1
+    assert before.memory_mb[CALLERS] > 1
 
 
 def test_a_process_is_measured_with_all_that_it_has_started_and_that_has_ended() -> None:
@@ -143,7 +143,7 @@ def test_a_process_is_measured_with_all_that_it_has_started_and_that_has_ended()
         found = Meter({"some": process.pid}).read()
         process.communicate(b"\n")
     assert found.cpu["some"] > 0
-    assert found.rss_mb["some"] > 1
+    assert found.memory_mb["some"] > 1
 
 
 # ── billable actions ──
@@ -257,6 +257,16 @@ def test_figures_are_kept_with_each_repeats_own() -> None:
     assert write["repeats"] == {"p50_ms": [33.0, 66.0], "per_second": [90.0, 45.0]}
     assert (write["latency_ratio"], write["throughput_ratio"], write["history"]["actions"]) == (1.65, 0.9, 2)
     assert kept["provider_ms"] == 5.0
+
+
+def test_the_page_has_a_row_for_everyone_and_every_verdict() -> None:
+    found = all_held()
+    host = {"date": "2026-12-01", "python": "CPython 3.11", "cores": 2, "cpu": "a processor"}
+    host |= {"load_at_start": 0.2, "load_at_end": 1.9}
+    lines = telling.page(found, Plan(), judging.judge(found), host).splitlines()
+    assert "| Onceward write | 49.5 | 66 | 66 | 1.65 | 68 | 0.90 | 15.0 | 8 | 4,000 | 2 |" in lines
+    assert sum(line.startswith("| ") for line in lines) == len(NAMES) + 2
+    assert sum(line.endswith(": held") for line in lines) == len(judging.judge(found))
 
 
 def test_the_same_figures_give_the_same_picture(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class Guests:
         await quiet.settled(self._owner)
         after = self._meter.read()
         cpu = milliseconds_each(before, after, calls) | milliseconds_each(own, owned, calls)
-        return Slot(seconds, elapsed, cpu, {**after.rss_mb, **owned.rss_mb})
+        return Slot(seconds, elapsed, cpu, {**after.memory_mb, **owned.memory_mb})
 
     @asynccontextmanager
     async def _relayed(self, each: Contestant) -> AsyncIterator[None]:

@@ -1,4 +1,7 @@
-"""What processes take: seconds of a core, and memory, by kind, read from /proc."""
+"""What processes take: seconds of a core, and memory, by kind, read from /proc.
+
+Memory that processes share, as PostgreSQL's do, is divided among them, so that it is counted once.
+"""
 
 import time
 from collections.abc import Mapping
@@ -16,7 +19,7 @@ class Reading:
     """At one moment: seconds of a core since the process began, and memory in MB, by kind of process."""
 
     cpu: Mapping[str, float]
-    rss_mb: Mapping[str, float]
+    memory_mb: Mapping[str, float]
 
 
 class Meter:
@@ -30,13 +33,13 @@ class Meter:
         trees = {name: [root, *root.children(recursive=True)] for name, root in self._roots.items()}
         return Reading(
             {name: sum(map(_cpu, tree)) + _ended(tree[0]) for name, tree in trees.items()},
-            {name: sum(map(_rss, tree)) / 1e6 for name, tree in trees.items()},
+            {name: sum(map(_memory, tree)) / 1e6 for name, tree in trees.items()},
         )
 
 
 def callers() -> Reading:
     """This process."""
-    return Reading({CALLERS: time.process_time()}, {CALLERS: _rss(psutil.Process()) / 1e6})
+    return Reading({CALLERS: time.process_time()}, {CALLERS: _memory(psutil.Process()) / 1e6})
 
 
 def _cpu(process: psutil.Process) -> float:
@@ -53,9 +56,11 @@ def _ended(root: psutil.Process) -> float:
     return float(times.children_user + times.children_system)
 
 
-def _rss(process: psutil.Process) -> float:
+def _memory(process: psutil.Process) -> float:
+    """Bytes; where the system does not say how much of it is shared, all of it."""
     try:
-        return float(process.memory_info().rss)
+        found = process.memory_full_info()
+        return float(getattr(found, "pss", found.rss))
     except psutil.NoSuchProcess:
         return 0.0
 

@@ -15,13 +15,13 @@ ALONE, TOGETHER = 1, 16
 class Slot:
     """One turn of one contestant: the seconds of each call and of all, and what each kind of process took for it.
 
-    `cpu_ms` is of a core for each call, `rss_mb` the memory at its end; both by kind of process.
+    `cpu_ms` is of a core for each call, `memory_mb` the memory at its end; both by kind of process.
     """
 
     seconds: Sequence[float]
     elapsed: float
     cpu_ms: Mapping[str, float]
-    rss_mb: Mapping[str, float]
+    memory_mb: Mapping[str, float]
 
     @property
     def per_second(self) -> float:
@@ -61,9 +61,9 @@ class Measured:
         return {name: median(slot.cpu_ms[name] for slot in self.together) for name in self.together[0].cpu_ms}
 
     @property
-    def rss_mb(self) -> dict[str, float]:
+    def memory_mb(self) -> dict[str, float]:
         """Memory by kind of process after its last turn."""
-        return dict(self.together[-1].rss_mb)
+        return dict(self.together[-1].memory_mb)
 
 
 Found = Mapping[str, Measured]

@@ -14,7 +14,7 @@ class Plan:
     warm_up: int = 32
     repeats: int = 5
     alone: int = 40
-    together: int = 128
+    together: int = 96
     seed: int = 20261201
 
     def words(self, contestants: int) -> str:

@@ -27,11 +27,14 @@ def progress(repeat: int, plan: Plan, name: str, callers: int, slot: Slot) -> st
 
 def table(found: Found) -> str:
     """Everyone, for people."""
-    about = (
-        f"latency with {ALONE} caller, throughput and CPU with {TOGETHER}; base: an empty workflow, of reads an empty"
-    )
     lines = [line for each in found.values() for line in (_line(each, found), f"    {each.about}")]
-    return "\n".join([f"\n{about} activity", HEAD, *lines])
+    return "\n".join([f"\n{columns()}", HEAD, *lines])
+
+
+def columns() -> str:
+    """What they mean."""
+    base = "an empty workflow, of reads an empty activity"
+    return f"Latency with {ALONE} caller, throughput and CPU with {TOGETHER}; base: {base}"
 
 
 def _line(each: Measured, found: Found) -> str:
@@ -50,8 +53,42 @@ def work(found: Found) -> str:
         f"{_short(each):>10}" for each in kinds
     )
     lines = [f"  {each.name:<28}" + "".join(f"{each.cpu_ms[kind]:10.1f}" for kind in kinds) for each in found.values()]
-    memory = {kind: max(each.rss_mb[kind] for each in found.values()) for kind in kinds}
+    memory = {kind: max(each.memory_mb[kind] for each in found.values()) for kind in kinds}
     return "\n".join([head, *lines, f"  {'MB':<28}" + "".join(f"{memory[kind]:10.0f}" for kind in kinds)])
+
+
+def page(found: Found, plan: Plan, verdicts: Sequence[Verdict], host: Mapping[str, Any]) -> str:
+    """The run as a page of its own, beside the picture."""
+    load = f"load {host['load_at_start']:.1f} at the start and {host['load_at_end']:.1f} at the end"
+    return "\n".join(
+        [
+            "# The committed run of the contest about durability",
+            "",
+            "Written by the run itself; [how it is measured and how to read it](README.md#durability).",
+            "",
+            f"{host['date']}, {host['python']} on {host['cores']} cores of {host['cpu']}, {load}.",
+            "",
+            f"{plan.words(len(found))}. {columns()}.",
+            "",
+            "![Latency and throughput as multiples of the baseline](durable.svg)",
+            "",
+            "| | p50 ms | p95 | p99 | × base | a second | × base | CPU ms | events | bytes | actions |",
+            "| --- " + "| ---: " * 10 + "|",
+            *(_row(each, found) for each in found.values()),
+            "",
+            *(f"* {verdict}" for verdict in verdicts),
+            f"* {beside(found)}",
+            "",
+        ]
+    )
+
+
+def _row(each: Measured, found: Found) -> str:
+    base, told, trail = found[baseline(each.name)], each.told, each.trail
+    left = ("", "", "") if trail is None else (f"{trail.events:.0f}", f"{trail.bytes:,.0f}", f"{trail.actions:.0f}")
+    latency = (f"{told.p50:.1f}", f"{told.p95:.0f}", f"{told.p99:.0f}", f"{slower(each, base):.2f}")
+    throughput = (f"{each.per_second:.0f}", f"{more(each, base):.2f}", f"{sum(each.cpu_ms.values()):.1f}")
+    return "| " + " | ".join([each.name, *latency, *throughput, *left]) + " |"
 
 
 def _short(kind: str) -> str:
@@ -83,7 +120,7 @@ def _figures(each: Measured, found: Found) -> dict[str, Any]:
         "per_second": round(each.per_second, 1),
         "throughput_ratio": round(more(each, base), 3),
         "cpu_ms_each": _rounded(each.cpu_ms),
-        "rss_mb": _rounded(each.rss_mb),
+        "memory_mb": _rounded(each.memory_mb),
         "history": None if each.trail is None else asdict(each.trail),
         "repeats": {
             "p50_ms": [round(slot.p50_ms, 2) for slot in each.alone],
