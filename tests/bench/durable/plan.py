@@ -13,8 +13,8 @@ class Plan:
 
     warm_up: int = 32
     repeats: int = 5
-    alone: int = 40
-    together: int = 96
+    alone: int = 30
+    together: int = 64
     seed: int = 20261201
 
     def words(self, contestants: int) -> str:
@@ -26,5 +26,5 @@ class Plan:
         )
 
 
-SHORT = Plan(warm_up=16, repeats=3, alone=16, together=48)
+SHORT = Plan(warm_up=16, repeats=3, alone=12, together=32)
 """Ends within five minutes, and says less."""
