@@ -2,7 +2,8 @@
 
 lint-tools says whether the tools may be offered. verify looks over everything that was ever done and says whether it is
 sound and what is stuck; it only reads, and needs ONCEWARD_POSTGRES_DSN alone. audit checks and exports the audit log.
-mcp pins, compares and lists the tools of MCP servers, and needs ONCEWARD_MCP_SERVERS alone.
+mcp pins, compares and lists the tools of MCP servers, and needs ONCEWARD_MCP_SERVERS alone. prune has what ended long
+ago give up its content, and needs ONCEWARD_POSTGRES_DSN of the relay's role.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import sys
 from typing import NoReturn
 
 from adapters.postgres.engine import Database
-from worker import audit_log, mcp_pins, process, search_attributes, usage, wiring
+from worker import audit_log, mcp_pins, process, pruning, search_attributes, usage, wiring
 from worker.settings import Settings, ToolNames, WorkerSettings, read
 from worker.soundness import examined
 from workflows.domain.errors import InvalidConfiguration
@@ -59,13 +60,14 @@ def command_line() -> argparse.ArgumentParser:
     """The worker itself, and what it tells instead."""
     command = usage.parser("worker", __doc__, WorkerSettings, tools=True)
     command.set_defaults(run=lambda _: process.run(main))
-    actions = command.add_subparsers(metavar="lint-tools|verify|audit|mcp", help="do this and end")
+    actions = command.add_subparsers(metavar="lint-tools|verify|audit|prune|mcp", help="do this and end")
     linting = actions.add_parser("lint-tools", help="whether the tools may be offered")
     linting.set_defaults(run=lambda _: lint_tools())
     verifying = actions.add_parser("verify", help="whether everything that was ever done is sound, and what is stuck")
     verifying.add_argument("--json", action="store_true", help="print figures for a program")
     verifying.set_defaults(run=lambda asked: verify(as_json=asked.json))
     audit_log.add_to(actions)
+    pruning.add_to(actions)
     mcp_pins.add_to(actions)
     return command
 

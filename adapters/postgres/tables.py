@@ -71,6 +71,8 @@ operations = Table(
     _now("updated_at"),
     _moment("ended_at"),
     _now("swept_at"),
+    # When it gave up its content: the arguments are empty then, and the result says no more than the reference.
+    _moment("pruned_at"),
     Index("operations_by_tenant", "tenant", text("created_at DESC"), text("operation_id DESC")),
     Index("operations_by_state", "tenant", "state", text("created_at DESC"), text("operation_id DESC")),
     Index("operations_by_tool", "tenant", "tool", text("created_at DESC"), text("operation_id DESC")),
@@ -78,6 +80,13 @@ operations = Table(
     Index("operations_by_object", "tenant", text(OBJECT)),
     Index("operations_at_rest", "tenant", "state", "updated_at", postgresql_where=text("ended_at IS NULL")),
     Index("ended_operations", "tenant", "ended_at", postgresql_where=text("ended_at IS NOT NULL")),
+    Index(
+        "operations_to_prune",
+        "ended_at",
+        postgresql_where=text(
+            "ended_at IS NOT NULL AND pruned_at IS NULL AND code IS DISTINCT FROM 'outcome_abandoned'"
+        ),
+    ),
     Index("operations_by_act", "act_hash", "created_at", postgresql_where=text("writes")),
     Index("operations_to_sweep", "swept_at", postgresql_where=text("writes AND ended_at IS NULL")),
     Index("open_operations", "state", "created_at", postgresql_where=text("ended_at IS NULL")),

@@ -88,7 +88,7 @@ UPDATES: dict[str, set[tuple[str, str]]] = {
 """Every column that each role may change; what an operation means, and whose it is, none of them may."""
 
 DELETES = {"door": {"DELETE FROM sessions"}, "worker": set[str](), "relay": set[str]()}
-"""Sessions that ended long ago are taken away at the next sign-in; nothing else ever is."""
+"""Sessions that ended long ago are taken away at the next sign-in; nothing else ever is, but by `prune_content`."""
 
 
 @pytest.fixture

@@ -88,6 +88,7 @@ EVENTS = {
     "resolution.did_not_happen": N_("An operator says: it did not happen"),
     "resolution.abandoned": N_("An operator has given up finding out"),
     "outbox.requeued": N_("An operator has put a message back that could not be delivered"),
+    "content.pruned": N_("Operations that ended long ago have given up their content"),
     "notice.retold": N_("A receiver outside is told after all of what had been set aside"),
     "proposed.again": N_("Proposed again while open: answered with this operation"),
     "hosted.ran": N_("Run by the model's provider, as allowed here"),
