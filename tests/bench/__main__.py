@@ -10,7 +10,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from tests.bench import gate, load, load_picture, machine, office, picture, report, turn, waiting, waiting_picture
+from tests.bench import (
+    gate,
+    growth,
+    load,
+    load_picture,
+    machine,
+    office,
+    picture,
+    report,
+    turn,
+    waiting,
+    waiting_picture,
+)
 from tests.bench.durable import contest as durable
 from tests.bench.durable import judging, telling
 from tests.bench.durable import picture as durable_picture
@@ -28,7 +40,8 @@ DURABLE: Final = "durable"
 
 WAITING: Final = "waiting"
 LOAD: Final = "load"
-ALONE: Final = (WAITING, LOAD)
+GROWTH: Final = "growth"
+ALONE: Final = (WAITING, LOAD, GROWTH)
 """Measured by themselves, and only when they are named: they take minutes."""
 
 DEFAULT: Final = (*CONTESTS, DURABLE)
@@ -48,7 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--short", action="store_true", help=f"{DURABLE} in less than five minutes, which says less")
     parser.add_argument(
-        "--operations", type=int, default=waiting.OPERATIONS, metavar="N", help=f"how many wait, for {WAITING}"
+        "--operations",
+        type=int,
+        metavar="N",
+        help=f"how many wait, for {WAITING} (default: {waiting.OPERATIONS:,}), or have ended, for {GROWTH} "
+        f"(default: {growth.OPERATIONS:,})",
     )
     parser.add_argument(
         "--seconds", type=float, default=load.SECONDS, metavar="S", help=f"how long callers call, for {LOAD}"
@@ -62,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verdicts: list[Verdict] = []
     for name in chosen.contests or DEFAULT:
         if name == WAITING:
-            verdicts += _wait(chosen.operations, chosen.into)
+            verdicts += _wait(chosen.operations or waiting.OPERATIONS, chosen.into)
+        elif name == GROWTH:
+            verdicts += _grow(chosen.operations or growth.OPERATIONS, chosen.into)
         elif name == LOAD:
             verdicts += _load(chosen.seconds, chosen.callers, chosen.into)
         elif name == DURABLE:
@@ -117,6 +136,15 @@ def _wait(number: int, folder: Path) -> Sequence[Verdict]:
     verdicts = waiting.judge(found)
     _keep(folder, WAITING, host, waiting.as_values(found), verdicts)
     waiting_picture.keep(folder / f"{WAITING}.svg", found)
+    return verdicts
+
+
+def _grow(number: int, folder: Path) -> Sequence[Verdict]:
+    host = _begun(GROWTH, f"{number:,} operations")
+    found = asyncio.run(growth.measure(number))
+    print(*growth.lines(found), sep="\n")
+    verdicts = growth.judge(found)
+    _keep(folder, GROWTH, host, growth.as_values(found), verdicts)
     return verdicts
 
 
