@@ -17,6 +17,8 @@ from workflows.domain.principal import Principal
 NOW = func.clock_timestamp(type_=DateTime(timezone=True))
 """The database's clock at this statement, not at the transaction's begin: a lock may have been waited for."""
 
+STATEMENT_TIME = func.statement_timestamp(type_=DateTime(timezone=True))
+"""The same where rows are looked for: `clock_timestamp` goes on within a statement, so no index is searched by it."""
 
 GRACE = timedelta(seconds=2)
 """How long the relay leaves a start or a nudge to the door, which makes it itself as soon as it has committed."""

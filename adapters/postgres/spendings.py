@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
 from adapters.postgres.engine import Database
-from adapters.postgres.rows import NOW
+from adapters.postgres.rows import NOW, STATEMENT_TIME
 from adapters.postgres.tables import OPEN_OR_LEFT_AT, calls, claims, operations, spendings
 from workflows.domain.effect import ABANDONED
 from workflows.domain.impact import Money
@@ -81,7 +81,7 @@ async def _totals(connection: AsyncConnection, operation: Operation, currency: s
         & (spendings.c.currency == currency)
         & (spendings.c.operation_id != operation.operation_id)
         & spendings.c.released_at.is_(None)
-        & (literal_column(OPEN_OR_LEFT_AT) > NOW - A_DAY)
+        & (literal_column(OPEN_OR_LEFT_AT) > STATEMENT_TIME - A_DAY)
     )
     total, mine = func.sum(spendings.c.minor_units), spendings.c.subject == principal.subject
     counting = select(total.filter(mine).label("mine"), total.label("all")).where(counted)
@@ -109,9 +109,11 @@ def _has_ended(operation: Operation, so: ColumnElement[bool], within: timedelta)
     this = operations.alias("this")
     same = (
         (operations.c.act_hash == this.c.act_hash)
+        # An act is a write; the index on acts knows no others.
+        & operations.c.writes
         & (operations.c.operation_id != operation.operation_id)
         & so
-        & (operations.c.ended_at > NOW - within)
+        & (operations.c.ended_at > STATEMENT_TIME - within)
     )
     return (
         select(this.c.operation_id).join(operations, same).where(this.c.operation_id == operation.operation_id).exists()

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from adapters.postgres.decisions import Wake
 from adapters.postgres.engine import Database
-from adapters.postgres.rows import NOW
+from adapters.postgres.rows import NOW, STATEMENT_TIME
 from adapters.postgres.standing import EARLIER, OPEN_BEFORE
 from adapters.postgres.tables import operations
 
@@ -25,7 +25,7 @@ class PostgresSweep:
         """The open writes that have waited longest for a look; two relays at once get different ones."""
         due = (
             select(operations.c.operation_id)
-            .where(operations.c.writes, operations.c.ended_at.is_(None), operations.c.swept_at < NOW - GRACE)
+            .where(operations.c.writes, operations.c.ended_at.is_(None), operations.c.swept_at < STATEMENT_TIME - GRACE)
             # Its time has not come: those before it are looked at instead.
             .where(~OPEN_BEFORE.where(EARLIER.c.writes).exists())
             .order_by(operations.c.swept_at)

@@ -1,11 +1,10 @@
 """What people look for is found by an index: with 100,000 operations no list reads them all."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
 from adapters.http.back_office.lists import OperationQuery, PendingQuery
 from adapters.http.back_office.ports import BackOfficeStore
@@ -15,12 +14,13 @@ from adapters.postgres.operations import PostgresOperations
 from adapters.postgres.spendings import PostgresSpendings
 from tests.support.benches import nobody_is_woken
 from tests.support.crowd import OPERATIONS, crowd
+from tests.support.plans import rows_read, statements_of
 from tests.support.proposals import fresh
 from workflows.domain.impact import Money
 from workflows.domain.lifecycle import State
 from workflows.domain.principal import Principal
 
-LARGE = {"operations", "calls"}
+LARGE = frozenset({"operations", "calls"})
 """Tables that grow with every call and are never emptied."""
 
 Look = Callable[[BackOfficeStore, Principal], Awaitable[object]]
@@ -78,7 +78,7 @@ async def test_no_look_reads_all_operations(look: Look, viewer: Principal, door_
     store = PostgresBackOffice(door_database, nobody_is_woken)
     asked = await statements_of(door_database, lambda: look(store, viewer))
     assert asked
-    assert sum([await rows_read(door_database, *each) for each in asked]) < OPERATIONS / 20
+    assert sum([await rows_read(door_database, *each, of=LARGE) for each in asked]) < OPERATIONS / 20
 
 
 async def test_the_totals_of_a_day_are_counted_without_a_look_at_the_operations(
@@ -89,38 +89,4 @@ async def test_the_totals_of_a_day_are_counted_without_a_look_at_the_operations(
     asked = await statements_of(worker_database, lambda: spendings.reserve(operation, Money(1, "KRW"), 0.0))
     counting = [each for each in asked if "sum(spendings" in each[0]]
     assert len(counting) == 1
-    assert [await rows_read(worker_database, *each) for each in counting] == [0.0]
-
-
-async def statements_of(database: Database, look: Callable[[], Awaitable[object]]) -> list[tuple[str, Any]]:
-    """What a look asks the database, with its values."""
-    asked: list[tuple[str, Any]] = []
-
-    def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:
-        asked.append((statement, parameters))
-
-    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
-    try:
-        await look()
-    finally:
-        event.remove(database.engine.sync_engine, "before_cursor_execute", note)
-    return asked
-
-
-async def rows_read(database: Database, statement: str, parameters: Any) -> float:
-    """How many rows of the large tables a statement reads, those that it then leaves out included."""
-    async with database.transaction() as connection:
-        explained = f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}"
-        plan = (await connection.exec_driver_sql(explained, parameters)).scalar_one()
-    return sum(rows_at(node) for node in nodes(plan[0]["Plan"]) if node.get("Relation Name") in LARGE)
-
-
-def rows_at(node: dict[str, Any]) -> float:
-    left_out = [float(number) for name, number in node.items() if name.startswith("Rows Removed by")]
-    return (float(node["Actual Rows"]) + sum(left_out)) * float(node["Actual Loops"])
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for part in plan.get("Plans", ()):
-        yield from nodes(part)
+    assert [await rows_read(worker_database, *each, of=LARGE) for each in counting] == [0.0]
