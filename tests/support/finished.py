@@ -4,7 +4,10 @@ The ids are spread like real ones, so an index over them is as large and as deep
 rows go in and put back afterwards: kept up row by row, they would take most of the time.
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Final
 
 import psycopg
@@ -94,6 +97,8 @@ FROM ({each}) AS each, (VALUES (0, 'proposed', '{{"surface": "anthropic-messages
 }
 """What one finished refund that nobody had to approve leaves in each table."""
 
+LARGEST_FIRST: Final = ("events", "verdicts", "outbox", "operations", "calls", "claims", "spendings", "handler_calls")
+
 KEYS: Final = """
 SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), contype::text FROM pg_constraint
 WHERE conrelid = ANY(%(tables)s::regclass[]) AND contype IN ('p', 'u', 'f')
@@ -117,11 +122,7 @@ Tell = Callable[[str], None]
 
 def plant(superuser_dsn: str, number: int, tell: Tell) -> None:
     """Add so many finished refunds to tables that have no rows yet."""
-    with psycopg.connect(superuser_dsn, autocommit=True) as connection:
-        # Foreign keys and triggers look at each row otherwise; what is planted fits.
-        connection.execute("SET session_replication_role = replica")
-        connection.execute("SET synchronous_commit = off")
-        connection.execute("SET maintenance_work_mem = '1GB'")
+    with _connected(superuser_dsn) as connection:
         named = {"tables": list(ROWS)}
         keys = sorted(connection.execute(KEYS, named).fetchall(), key=lambda key: "fpu".index(key[3]))
         for table, name, *_ in keys:
@@ -129,11 +130,9 @@ def plant(superuser_dsn: str, number: int, tell: Tell) -> None:
         indexes = connection.execute(INDEXES, named).fetchall()
         for name, _ in indexes:
             connection.execute(_put("DROP INDEX {}", name))
-        for table, statement in ROWS.items():
-            _fill(connection, table, statement, number, tell)
-        for name, definition in indexes:
-            connection.execute(definition)
-            tell(f"index {name}")
+    _side_by_side(superuser_dsn, [_filling(table, number) for table in LARGEST_FIRST], tell)
+    _side_by_side(superuser_dsn, [[sql.SQL(definition)] for _, definition in indexes], tell)
+    with _connected(superuser_dsn) as connection:
         for table, name, definition, kind in reversed(keys):
             valid = " NOT VALID" if kind == "f" else ""
             connection.execute(_put("ALTER TABLE {} ADD CONSTRAINT {} ", table, name) + sql.SQL(definition + valid))
@@ -148,12 +147,34 @@ def sizes(superuser_dsn: str) -> dict[str, tuple[int, int]]:
         return {name: (table, index) for name, table, index in connection.execute(SIZES, {"tables": list(ROWS)})}
 
 
-def _fill(connection: psycopg.Connection[Any], table: str, statement: str, number: int, tell: Tell) -> None:
-    for first in range(1, number + 1, BATCH):
-        last = min(first + BATCH - 1, number)
-        spread = {"tenants": TENANTS, "days": DAYS, "all": number, "first": first, "last": last}
-        connection.execute(statement.format(each=EACH.format(**spread), tenants=TENANTS).encode())
-    tell(f"{table}: {number:,} operations")
+def _filling(table: str, number: int) -> list[sql.SQL]:
+    """The statements that fill a table, one for each batch."""
+    spread = {"tenants": TENANTS, "days": DAYS, "all": number}
+    batches = [EACH.format(**spread, first=n, last=min(n + BATCH - 1, number)) for n in range(1, number + 1, BATCH)]
+    return [sql.SQL(ROWS[table].format(each=batch, tenants=TENANTS)) for batch in batches]
+
+
+def _side_by_side(superuser_dsn: str, works: Sequence[Sequence[sql.SQL]], tell: Tell) -> None:
+    """Do each work, on as many connections as the machine has cores."""
+
+    def do(work: Sequence[sql.SQL]) -> None:
+        with _connected(superuser_dsn) as connection:
+            for statement in work:
+                connection.execute(statement)
+        tell(" ".join(work[0].as_string().split()[:3]))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(do, works))
+
+
+@contextmanager
+def _connected(superuser_dsn: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(superuser_dsn, autocommit=True) as connection:
+        # Foreign keys and triggers look at each row otherwise; what is planted fits.
+        connection.execute("SET session_replication_role = replica")
+        connection.execute("SET synchronous_commit = off")
+        connection.execute("SET maintenance_work_mem = '1GB'")
+        yield connection
 
 
 def _put(statement: str, *names: str) -> sql.Composed:
