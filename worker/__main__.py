@@ -23,7 +23,8 @@ async def main() -> None:
     """Serve until told to end."""
     settings = read(WorkerSettings)
     process.set_up_logs(settings.log_format)
-    database = Database(settings.postgres_dsn.get_secret_value(), application_name="onceward-worker")
+    dsn = settings.postgres_dsn.get_secret_value()
+    database = Database(dsn, application_name="onceward-worker", pool_size=settings.connections)
     async with wiring.toolbox(settings) as tools, process.temporal(settings) as client:
         try:
             await database.require()

@@ -220,7 +220,7 @@ async def main() -> None:
     settings = read(ApiSettings)
     process.set_up_logs(settings.log_format)
     dsn, closing = settings.postgres_dsn.get_secret_value(), Closing()
-    database = Database(dsn, application_name="onceward-api", answering=True)
+    database = Database(dsn, application_name="onceward-api", pool_size=settings.connections, answering=True)
     news = PostgresNews(database, dsn, application_name="onceward-api-news")
     async with process.temporal(settings) as client, httpx2.AsyncClient(timeout=5.0) as web:
         config = uvicorn.Config(

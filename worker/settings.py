@@ -90,6 +90,9 @@ class ToolNames(BaseSettings):
 class ToolSettings(ToolNames, TemporalSettings):
     """For processes that talk to Temporal and know the tools."""
 
+    connections: int = Field(
+        10, ge=1, le=500, description="how many connections to the database this process opens at most"
+    )
     parallel: bool = Field(
         True, description="false: no two calls of a turn and no two items of a batch run side by side"
     )
