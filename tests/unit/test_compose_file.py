@@ -10,6 +10,10 @@ import yaml
 
 from adapters.tools.family import families
 from worker.dev import temporal
+from worker.dev.binaries import Binaries
+from worker.dev.children import TABLE
+from worker.dev.folder import StateFolder
+from worker.dev.layout import Layout
 from worker.settings import (
     ApiSettings,
     MigrateSettings,
@@ -41,6 +45,22 @@ def test_every_process_of_ours_is_a_module_that_can_be_run() -> None:
     for name, (program, flag, module) in commands.items():
         assert (program, flag) == ("python", "-m"), name
         assert importlib.util.find_spec(module) is not None, name
+
+
+def test_its_commands_are_those_of_the_stack_that_the_tests_run(tmp_path: Path) -> None:
+    nowhere = Layout(StateFolder(tmp_path), {}, {}, Binaries.installed())
+    ours = {child.name: list(child.command(nowhere))[1:] for child in TABLE if child.name in OURS}
+    assert {name: COMPOSE["services"][name]["command"][1:] for name in OURS} == ours
+
+
+def test_a_limit_that_compose_fills_in_is_the_default_of_the_process() -> None:
+    limits: dict[str, tuple[str, type[Settings]]] = {
+        "api": ("ONCEWARD_TURNS_AT_ONCE", ApiSettings),
+        "relay": ("ONCEWARD_DRAINS", RelaySettings),
+    }
+    for service, (variable, settings) in limits.items():
+        default = settings.model_fields[variable.removeprefix("ONCEWARD_").lower()].default
+        assert filled_in(COMPOSE["services"][service]["environment"][variable]) == str(default)
 
 
 @pytest.mark.parametrize("name", OURS)
