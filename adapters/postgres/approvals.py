@@ -5,14 +5,14 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
 from adapters.postgres.announcing import announce
 from adapters.postgres.engine import Database
 from adapters.postgres.rows import NOW
-from adapters.postgres.standing import EXECUTOR, locked, step
+from adapters.postgres.standing import EXECUTOR, locked, named, step
 from adapters.postgres.tables import approvals
 from workflows.domain.approval import ApprovalState, Binding, Plea, Question
 from workflows.domain.lifecycle import State
@@ -32,7 +32,7 @@ class PostgresApprovals:
 
     async def latest(self, operation_id: str) -> Question | None:
         """Return the newest question; one whose time has passed unused is marked expired first."""
-        found = await self._database.rows(_newest(operation_id))
+        found = await self._database.rows(_NEWEST, named(operation_id))
         if found and found[0].state in OPEN and found[0].seconds_left <= 0:
             # No older one is open: there is never more than one.
             async with self._database.transaction() as connection:
@@ -114,13 +114,15 @@ async def _open(connection: AsyncConnection, operation: Operation, plea: Plea, r
 
 
 async def _latest(connection: AsyncConnection, operation_id: str) -> Any:
-    return (await connection.execute(_newest(operation_id))).one_or_none()
+    return (await connection.execute(_NEWEST, named(operation_id))).one_or_none()
 
 
-def _newest(operation_id: str) -> Select[Any]:
-    left = func.extract("epoch", approvals.c.expires_at - NOW).label("seconds_left")
-    statement = select(approvals, left).where(approvals.c.operation_id == operation_id)
-    return statement.order_by(approvals.c.revision.desc()).limit(1)
+_NEWEST = (
+    select(approvals, func.extract("epoch", approvals.c.expires_at - NOW).label("seconds_left"))
+    .where(approvals.c.operation_id == bindparam("named"))
+    .order_by(approvals.c.revision.desc())
+    .limit(1)
+)
 
 
 def _question(row: Any) -> Question:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Update, and_, func, select, update
+from sqlalchemy import ColumnElement, Update, and_, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
@@ -89,12 +89,12 @@ class PostgresClaims:
 
     async def evidence(self, operation_id: str, item: str = "") -> Evidence | None:
         """Return what is on record, None when nothing was ever claimed."""
-        found = await self._database.rows(_claim_of(operation_id, item))
+        found = await self._database.rows(_ONE_OF, _named(operation_id, item))
         return _evidence(found[0]) if found else None
 
     async def items(self, operation_id: str) -> Mapping[str, Evidence]:
         """Return what is on record of each item that was ever claimed."""
-        found = await self._database.rows(_CLAIMS.where(claims.c.operation_id == operation_id))
+        found = await self._database.rows(_ALL_OF, {"named": operation_id})
         return {row.item: _evidence(row) for row in found}
 
     async def refuse(self, operation_id: str, item: str, code: str) -> None:
@@ -274,19 +274,29 @@ _CLAIMS = select(claims, operations_table.c.tenant, _PROMISED, *_AGES).join_from
 _SINCE_CLEARED = func.extract("epoch", NOW - operations_table.c.cleared_at).label("since_cleared")
 
 
+_ITS_ITEM = and_(claims.c.operation_id == operations_table.c.operation_id, claims.c.item == bindparam("named_item"))
+
+_STANDING = (
+    select(claims, _SINCE_CLEARED, *_AGES)
+    .select_from(operations_table.outerjoin(claims, _ITS_ITEM))
+    .where(operations_table.c.operation_id == bindparam("named"))
+)
+
+_ALL_OF = _CLAIMS.where(claims.c.operation_id == bindparam("named"))
+_ONE_OF = _ALL_OF.where(claims.c.item == bindparam("named_item"))
+
+
+def _named(operation_id: str, item: str) -> dict[str, str]:
+    return {"named": operation_id, "named_item": item}
+
+
 async def _standing(connection: AsyncConnection, operation_id: str, item: str) -> Any:
     """The item's claim, its columns None when there is none, and the clearance's age, now that the lock is held."""
-    mine = and_(claims.c.operation_id == operations_table.c.operation_id, claims.c.item == item)
-    found = select(claims, _SINCE_CLEARED, *_AGES).select_from(operations_table.outerjoin(claims, mine))
-    return (await connection.execute(found.where(operations_table.c.operation_id == operation_id))).one()
-
-
-def _claim_of(operation_id: str, item: str) -> Select[Any]:
-    return _CLAIMS.where(claims.c.operation_id == operation_id, claims.c.item == item)
+    return (await connection.execute(_STANDING, _named(operation_id, item))).one()
 
 
 async def _claim(connection: AsyncConnection, operation_id: str, item: str) -> Any:
-    return (await connection.execute(_claim_of(operation_id, item))).one_or_none()
+    return (await connection.execute(_ONE_OF, _named(operation_id, item))).one_or_none()
 
 
 async def _change(connection: AsyncConnection, believed: ColumnElement[bool], values: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """The connection pool of one process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -79,17 +79,17 @@ class Database:
             async with self.engine.begin() as connection:
                 yield connection
 
-    async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
+    async def rows(self, statement: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
         """What one statement finds, without a transaction around it; raises `StoreUnavailable`."""
         with as_unavailable():
             async with self._alone.connect() as connection:
-                return (await connection.execute(statement)).all()
+                return (await connection.execute(statement, values)).all()
 
-    async def changed(self, statement: Executable) -> int:
+    async def changed(self, statement: Executable, values: Mapping[str, Any] | None = None) -> int:
         """How many rows one statement has changed, in a transaction of its own; raises `StoreUnavailable`."""
         with as_unavailable():
             async with self._alone.connect() as connection:
-                return (await connection.execute(statement)).rowcount
+                return (await connection.execute(statement, values)).rowcount
 
     async def require(self, seconds: float = 10.0) -> None:
         """Return once it has answered.

@@ -1,6 +1,6 @@
 """Every call of a handler, counted before it is made."""
 
-from sqlalchemy import func, update
+from sqlalchemy import bindparam, func, update
 
 from adapters.postgres import rows
 from adapters.postgres.engine import Database
@@ -9,6 +9,10 @@ from adapters.postgres.tables import handler_calls
 from workflows.domain.errors import AlreadyEnded
 from workflows.domain.lifecycle import ENDS, State
 from workflows.domain.operation import Operation
+
+_BEGUN = handler_calls.insert().returning(handler_calls.c.entry)
+_KNOWN = update(handler_calls).where(handler_calls.c.entry == bindparam("named"))
+_CLOSED = _KNOWN.values(ended_at=func.clock_timestamp())
 
 
 class PostgresJournal:
@@ -25,18 +29,14 @@ class PostgresJournal:
                 raise AlreadyEnded
             if State(row.state) is State.PROPOSED:
                 await step(connection, row.tenant, operation.operation_id, State.PROPOSED, State.STARTED)
-            statement = handler_calls.insert().values(
-                operation_id=operation.operation_id, tool=operation.tool, generation=generation
-            )
-            entry: int = (await rows.last(connection, statement.returning(handler_calls.c.entry))).scalar_one()
+            values = {"operation_id": operation.operation_id, "tool": operation.tool, "generation": generation}
+            entry: int = (await rows.last(connection, _BEGUN, values)).scalar_one()
             return entry
 
     async def sent(self, entry: int, request_id: str, task_id: str) -> None:
         """Note what the request is known by on the other side."""
-        known = {"request_id": request_id, "task_id": task_id or None}
-        await self._database.changed(update(handler_calls).where(handler_calls.c.entry == entry).values(**known))
+        await self._database.changed(_KNOWN, {"named": entry, "request_id": request_id, "task_id": task_id or None})
 
     async def ended(self, entry: int, outcome: str) -> None:
         """Close the entry."""
-        closed = {"ended_at": func.clock_timestamp(), "outcome": outcome}
-        await self._database.changed(update(handler_calls).where(handler_calls.c.entry == entry).values(**closed))
+        await self._database.changed(_CLOSED, {"named": entry, "outcome": outcome})

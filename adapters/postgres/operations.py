@@ -12,7 +12,7 @@ from adapters.postgres.approvals import void_open
 from adapters.postgres.claims import close, require_no_effect
 from adapters.postgres.engine import Database
 from adapters.postgres.spendings import release
-from adapters.postgres.standing import EXECUTOR, locked, require_found, standing_of, step
+from adapters.postgres.standing import EXECUTOR, STANDING, locked, named, require_found, step
 from adapters.postgres.tables import operations
 from adapters.postgres.tables import verdicts as verdicts_table
 from workflows.domain.approval import Clearance
@@ -23,6 +23,8 @@ from workflows.domain.notice import NoticeType
 from workflows.domain.operation import Operation, Settlement
 from workflows.domain.turn_order import Forerunner
 
+_KEPT = verdicts_table.insert().inline()
+
 
 class PostgresOperations:
     """Fits `activities.ports.Operations`."""
@@ -32,7 +34,7 @@ class PostgresOperations:
 
     async def load(self, operation_id: str) -> Operation:
         """Return the operation; raises `CallRefused("not_found")`."""
-        return rows.operation_from(require_found(await self._database.rows(standing_of(operation_id))))
+        return rows.operation_from(require_found(await self._database.rows(STANDING, named(operation_id))))
 
     async def states(self, operation_ids: Sequence[str]) -> Sequence[State]:
         """Return where each of them stands, in their order; raises `CallRefused("not_found")`."""
@@ -95,7 +97,7 @@ async def _keep(connection: AsyncConnection, tenant: str, operation_id: str, ver
     given = {"tenant": tenant, "operation_id": operation_id}
     kept = [{**given, "layer": verdict.layer.value, "code": verdict.code} for verdict in verdicts]
     if kept:
-        await rows.later(connection, verdicts_table.insert(), kept)
+        await rows.later(connection, _KEPT, kept)
     # That a person must be asked is told when they are.
     refusal = first_refusal(verdict for verdict in verdicts if verdict.code != "approval_required")
     if refusal is not None:

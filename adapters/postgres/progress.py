@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from adapters.intake.ports import Standing
 from adapters.postgres import rows
@@ -17,6 +17,12 @@ from workflows.domain.principal import Principal
 BEHIND = OPEN_BEFORE.where(operations.c.state == State.PROPOSED.value).exists().label("behind")
 """Beside an operation's row: whether it has not begun, and a call of its turn that comes before it is still open."""
 
+_STANDINGS = select(operations, BEHIND).where(
+    operations.c.operation_id.in_(bindparam("named", expanding=True)),
+    operations.c.tenant == bindparam("of_tenant"),
+    operations.c.subject == bindparam("of_subject"),
+)
+
 
 class PostgresProgress:
     """Fits `adapters.intake.ports.Progress`."""
@@ -28,12 +34,8 @@ class PostgresProgress:
         """Return where these operations stand; those of another tenant or user look absent."""
         if not operation_ids:
             return {}
-        statement = select(operations, BEHIND).where(
-            operations.c.operation_id.in_(operation_ids),
-            operations.c.tenant == principal.tenant,
-            operations.c.subject == principal.subject,
-        )
-        return {row.operation_id: _standing(row) for row in await self._database.rows(statement)}
+        asked = {"named": list(operation_ids), "of_tenant": principal.tenant, "of_subject": principal.subject}
+        return {row.operation_id: _standing(row) for row in await self._database.rows(_STANDINGS, asked)}
 
 
 def _standing(row: Any) -> Standing:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import CursorResult, DateTime, Executable, Insert, Row, func, select
+from sqlalchemy import CursorResult, DateTime, Executable, Insert, Row, Text, bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres.tables import events, operations, outbox
@@ -27,23 +27,25 @@ GRACE = timedelta(seconds=2)
 async def later(connection: AsyncConnection, statement: Executable, values: Any = None) -> None:
     """Put off a statement whose result nobody needs until the transaction's next one, or its end, is sent.
 
-    The server does it in its place, before that one and under its own snapshot. Its error is raised there.
+    The server does it in its place, before that one and under its own snapshot. Its error is raised there. An insert
+    that comes with `values` is `inline` already.
     """
     driver = _driver(connection)
     driver.putting_off = True
     try:
         # Nobody waits for the key that was given to a row.
-        await connection.execute(statement.inline() if isinstance(statement, Insert) else statement, values)
+        silent = statement.inline() if isinstance(statement, Insert) and values is None else statement
+        await connection.execute(silent, values)
     finally:
         driver.putting_off = False
 
 
-async def last(connection: AsyncConnection, statement: Executable) -> CursorResult[Any]:
+async def last(connection: AsyncConnection, statement: Executable, values: Any = None) -> CursorResult[Any]:
     """The transaction's last statement, committed in the same breath; whatever it comes to, it is done."""
     driver = _driver(connection)
     driver.ending = True
     try:
-        return await connection.execute(statement)
+        return await connection.execute(statement, values)
     finally:
         driver.ending = False
 
@@ -54,9 +56,12 @@ def _driver(connection: AsyncConnection) -> Any:
     return sync.connection.driver_connection
 
 
+_HOLD = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("name", type_=Text), 0)))
+
+
 async def hold(connection: AsyncConnection, name: str) -> None:
     """Let nobody else hold this name until the caller's transaction has ended; whoever wants to queues."""
-    await later(connection, select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
+    await later(connection, _HOLD, {"name": name})
 
 
 def as_text(value: Any) -> str:
@@ -107,14 +112,20 @@ def details_from(value: list[dict[str, str]] | None) -> tuple[Detail, ...]:
     return tuple(Detail(**detail) for detail in value or ())
 
 
+_ABOUT = {
+    name: select(operations.c[name]).where(operations.c.operation_id == bindparam("about")).scalar_subquery()
+    for name in ("tool", "resource")
+}
+_TELL = events.insert().inline().values(**_ABOUT)
+"""Made once: an operation is told of half a dozen times, and to build this anew takes longer than to send it."""
+
+
 async def tell(
     connection: AsyncConnection, tenant: str, operation_id: str, actor: str, what: str, **detail: Any
 ) -> None:
     """Write one line of the audit log about an operation, in the caller's transaction: its timeline has it too."""
-    mine = operations.c.operation_id == operation_id
-    about = {name: select(operations.c[name]).where(mine).scalar_subquery() for name in ("tool", "resource")}
     values = {"tenant": tenant, "operation_id": operation_id, "actor": actor, "what": what, "detail": detail}
-    await later(connection, events.insert().values(**values, **about))
+    await later(connection, _TELL, {**values, "about": operation_id})
 
 
 async def note(

@@ -4,7 +4,19 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, func, literal_column, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Interval,
+    ScalarSelect,
+    Text,
+    bindparam,
+    func,
+    literal,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -21,6 +33,8 @@ from workflows.domain.policy import Circumstances, Totals
 A_DAY = timedelta(hours=24)
 """The window of the daily totals: the last 24 hours, so that no time zone decides when a day begins."""
 
+THIS_ONE: BindParameter[str] = bindparam("this_one", type_=Text)
+
 CONVERSATION = timedelta(hours=1)
 """What was read longer before a call is taken to be of no influence on it."""
 
@@ -33,11 +47,11 @@ class PostgresSpendings:
 
     async def reserve(self, operation: Operation, money: Money | None, repeat_seconds: float) -> Circumstances:
         """Reserve once and tell what else counts; see the port."""
-        before = _before(operation, repeat_seconds)
+        this = {"this_one": operation.operation_id, "within": timedelta(seconds=repeat_seconds)}
         if money is None:
-            return _circumstances((await self._database.rows(before))[0])
+            return _circumstances((await self._database.rows(_BEFORE, this))[0])
         async with self._database.transaction() as connection:
-            beside = _circumstances((await connection.execute(before)).one())
+            beside = _circumstances((await connection.execute(_BEFORE, this)).one())
             await _alone(connection, operation.principal.tenant, money.currency)
             await _reserve(connection, operation, money)
             return replace(beside, totals=await _totals(connection, operation, money.currency))
@@ -89,38 +103,25 @@ async def _totals(connection: AsyncConnection, operation: Operation, currency: s
     return Totals(by_subject=int(row.mine or 0), by_tenant=int(row.all or 0))
 
 
-def _before(operation: Operation, repeat_seconds: float) -> Select[Any]:
-    """What has happened before, in one row: whether this was done, or given up, and what was read."""
-    succeeded, given_up = operations.c.state == State.SUCCEEDED.value, operations.c.code == ABANDONED
-    return select(
-        _has_ended(operation, succeeded, timedelta(seconds=repeat_seconds)).label("repeated"),
-        # It may have happened and nobody could find out; that stays so for longer than a repetition is likely.
-        _has_ended(operation, given_up, A_DAY).label("given_up"),
-        func.array(_reads_before(operation)).label("reads"),
-    )
-
-
 def _circumstances(row: Any) -> Circumstances:
     return Circumstances(repeated=row.repeated, given_up=row.given_up, reads=tuple(row.reads))
 
 
-def _has_ended(operation: Operation, so: ColumnElement[bool], within: timedelta) -> ColumnElement[bool]:
+def _has_ended(so: ColumnElement[bool], within: Any) -> ColumnElement[bool]:
     """Whether the same act, by another operation, has lately ended so."""
     this = operations.alias("this")
     same = (
         (operations.c.act_hash == this.c.act_hash)
         # An act is a write; the index on acts knows no others.
         & operations.c.writes
-        & (operations.c.operation_id != operation.operation_id)
+        & (operations.c.operation_id != THIS_ONE)
         & so
         & (operations.c.ended_at > STATEMENT_TIME - within)
     )
-    return (
-        select(this.c.operation_id).join(operations, same).where(this.c.operation_id == operation.operation_id).exists()
-    )
+    return select(this.c.operation_id).join(operations, same).where(this.c.operation_id == THIS_ONE).exists()
 
 
-def _reads_before(operation: Operation) -> ScalarSelect[Any]:
+def _reads_before() -> ScalarSelect[Any]:
     """Tools that were read in the same conversation, in responses before the one that proposed this."""
     this = calls.alias("this")
     earlier = (
@@ -135,7 +136,16 @@ def _reads_before(operation: Operation) -> ScalarSelect[Any]:
         .select_from(this)
         .join(calls, earlier)
         .join(operations, (operations.c.operation_id == calls.c.operation_id) & told)
-        .where(this.c.operation_id == operation.operation_id)
+        .where(this.c.operation_id == THIS_ONE)
         .order_by(operations.c.tool)
         .scalar_subquery()
     )
+
+
+_BEFORE = select(
+    _has_ended(operations.c.state == State.SUCCEEDED.value, bindparam("within", type_=Interval)).label("repeated"),
+    # It may have happened and nobody could find out; that stays so for longer than a repetition is likely.
+    _has_ended(operations.c.code == ABANDONED, literal(A_DAY, Interval)).label("given_up"),
+    func.array(_reads_before()).label("reads"),
+)
+"""What has happened before, in one row: whether this was done, or given up, and what was read."""

@@ -6,7 +6,7 @@ Every transaction that changes an operation, its claim or its approval locks the
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, any_, func, select, update
+from sqlalchemy import Row, any_, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
@@ -31,6 +31,12 @@ OPEN_BEFORE = select(EARLIER.c.operation_id).where(
 )
 """Beside an operation's row: the calls of its turn that come before it and have not ended."""
 
+STANDING = select(operations, CANCEL_WANTED).where(operations.c.operation_id == bindparam("named"))
+"""How an operation's row is read, with whether its caller wants it to stop."""
+
+_LOCKED = STANDING.with_for_update(key_share=True)
+_MOVED = update(operations).where(operations.c.operation_id == bindparam("named")).values(updated_at=func.now())
+
 
 async def step(
     connection: AsyncConnection,
@@ -43,12 +49,8 @@ async def step(
 ) -> None:
     """Move one locked operation and tell its timeline, and there `why`, in the caller's transaction."""
     advance(current, following)
-    await rows.later(
-        connection,
-        update(operations)
-        .where(operations.c.operation_id == operation_id)
-        .values(state=following.value, updated_at=func.now(), **values),
-    )
+    moved = _MOVED.values(**values) if values else _MOVED
+    await rows.later(connection, moved, {**named(operation_id), "state": following.value})
     await rows.tell(connection, tenant, operation_id, EXECUTOR, following.value, **({"why": why} if why else {}))
 
 
@@ -59,13 +61,12 @@ async def hold_words(connection: AsyncConnection, operation_id: str) -> None:
 
 async def locked(connection: AsyncConnection, operation_id: str) -> Any:
     """The operation's row, locked until the caller's transaction ends; raises `CallRefused("not_found")`."""
-    statement = standing_of(operation_id).with_for_update(key_share=True)
-    return require_found((await connection.execute(statement)).all())
+    return require_found((await connection.execute(_LOCKED, named(operation_id))).all())
 
 
-def standing_of(operation_id: str) -> Select[Any]:
-    """How the operation's row is read, with whether its caller wants it to stop."""
-    return select(operations, CANCEL_WANTED).where(operations.c.operation_id == operation_id)
+def named(operation_id: str) -> dict[str, str]:
+    """The value that `STANDING` is executed with."""
+    return {"named": operation_id}
 
 
 def require_found(found: Sequence[Row[Any]]) -> Any:
