@@ -248,7 +248,7 @@ def _delivery_key(turn: Turn, call: Judged) -> str:
 async def _keep_verdicts(connection: AsyncConnection, turn: Turn, call: Judged, operation_id: str | None) -> None:
     await rows.later(
         connection,
-        verdicts.insert(),
+        verdicts.insert().inline(),
         [
             {
                 "tenant": turn.principal.tenant,

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from adapters.postgres.engine import Database
 from adapters.postgres.notices import Addressed, address, nobody
 from adapters.postgres.rows import NOW
-from adapters.postgres.tables import outbox
+from adapters.postgres.tables import operations, outbox
 
 SLOWEST_RETRY_SECONDS = 60.0
 
@@ -27,6 +27,12 @@ EVENTS_AT_ONCE: Final = 500
 """Events that are struck off by one statement: most are for nobody."""
 
 EVENT: Final = "event"
+
+OF_ITSELF: Final = frozenset({"start", "read", "nudge"})
+"""What wakes one operation and no other: once that has ended there is nobody to be woken, and Temporal is not asked.
+
+Most have by the time that their message is due, for the door has started or woken them itself.
+"""
 
 UNDELIVERABLE: Final = "undeliverable"
 
@@ -62,12 +68,12 @@ class PostgresOutbox:
         The rows stay locked while they are delivered, and nobody else takes them; a relay that dies gives them back.
         """
         async with self._database.transaction() as connection:
-            messages = [_message(row) for row in await connection.execute(_next_due())]
-            fates = await asyncio.gather(*(_fate(deliver, message) for message in messages))
+            due = (await connection.execute(_next_due())).all()
+            fates = await asyncio.gather(*(_fate(deliver, _message(row), over=row.over) for row in due))
             await _sent(connection, fates)
             for fate in filter(lambda fate: fate.failure, fates):
                 await _not_sent(connection, fate)
-            return len(messages)
+            return len(due)
 
     async def tell(self) -> Sequence[Message]:
         """Strike off the events that are due, up to `EVENTS_AT_ONCE`, with a notice for each of their receivers."""
@@ -90,7 +96,9 @@ class _Fate:
     final: bool = False
 
 
-async def _fate(deliver: Deliver, message: Message) -> _Fate:
+async def _fate(deliver: Deliver, message: Message, *, over: bool) -> _Fate:
+    if over and message.kind in OF_ITSELF:
+        return _Fate(message)
     try:
         await deliver(message)
     except Undeliverable:
@@ -121,8 +129,9 @@ def _next_due() -> Any:
         )
         .exists()
     )
+    over = select(operations.c.ended_at).where(operations.c.operation_id == outbox.c.operation_id).scalar_subquery()
     return (
-        select(outbox)
+        select(outbox, over.is_not(None).label("over"))
         .where(outbox.c.kind != EVENT, *_due(), ~waits_for_an_earlier_one)
         .order_by(outbox.c.due_at)
         .limit(AT_ONCE)

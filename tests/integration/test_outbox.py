@@ -17,6 +17,8 @@ from tests.support.benches import PostgresBench
 from tests.support.waiting import until
 from worker.dev.stack import Stack
 from workflows.domain.errors import StoreUnavailable
+from workflows.domain.lifecycle import State
+from workflows.domain.operation import Settlement
 
 
 @dataclass
@@ -230,6 +232,26 @@ async def test_an_event_that_says_nothing_is_set_aside_and_holds_nothing_back(po
     assert (row.sent_at, row.failure, row.attempts) == (None, "undeliverable", 1)
     assert row.set_aside_at is not None
     assert (await post.row(later)).sent_at is not None
+
+
+@pytest.mark.parametrize("kind", ["start", "read", "nudge"])
+async def test_who_has_ended_is_woken_no_more_and_temporal_not_asked(post: Post, kind: str) -> None:
+    operation_id, (message_id,) = await post.put(kind)
+    await post.bench.operations.settle(operation_id, Settlement(State.FAILED_TERMINAL, "quote_expired"))
+    to = Recipient()
+    while await post.relay.drain(to):
+        pass
+    assert to.of(operation_id) == []
+    assert (await post.row(message_id)).sent_at is not None
+
+
+async def test_a_turn_is_started_though_its_first_write_has_ended(post: Post) -> None:
+    operation_id, (message_id,) = await post.put("turn")
+    await post.bench.operations.settle(operation_id, Settlement(State.FAILED_TERMINAL, "quote_expired"))
+    to = Recipient()
+    while await post.relay.drain(to):
+        pass
+    assert to.of(operation_id) == [message_id]
 
 
 async def test_two_relays_at_once_never_deliver_one_message_twice(post: Post) -> None:
