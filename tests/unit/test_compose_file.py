@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,9 @@ from worker.settings import (
     read_for_tools,
 )
 
-COMPOSE: dict[str, Any] = yaml.safe_load((Path(__file__).parents[2] / "docker-compose.yml").read_text(encoding="utf-8"))
+FILE = Path(__file__).parents[2] / "docker-compose.yml"
+COMPOSE: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+JUDGE = Path(sys.executable).with_name("check-jsonschema")
 OURS: dict[str, type[Settings]] = {
     "api": ApiSettings,
     "relay": RelaySettings,
@@ -37,6 +41,23 @@ def filled_in(value: str) -> str:
     """As compose would fill a variable in: with its default, or with what somebody put into `.env`."""
     value = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value)
     return re.sub(r"\$\{(\w+):\?[^}]*\}", lambda found: "https://example.test/" + found[1].lower() * 2, value)
+
+
+def judged(file: Path) -> subprocess.CompletedProcess[str]:
+    """By the Compose Specification's own schema."""
+    asked = [str(JUDGE), "--builtin-schema", "vendor.compose-spec", str(file)]
+    return subprocess.run(asked, capture_output=True, text=True, check=False)
+
+
+def test_it_is_a_compose_file_by_the_specifications_own_schema() -> None:
+    verdict = judged(FILE)
+    assert verdict.returncode == 0, verdict.stdout
+
+
+def test_the_schema_notices_a_word_that_compose_does_not_know(tmp_path: Path) -> None:
+    misspelt = tmp_path / "docker-compose.yml"
+    misspelt.write_text(FILE.read_text(encoding="utf-8").replace("depends_on:", "depend_on:", 1), encoding="utf-8")
+    assert judged(misspelt).returncode == 1
 
 
 def test_every_process_of_ours_is_a_module_that_can_be_run() -> None:
