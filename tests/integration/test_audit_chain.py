@@ -9,6 +9,7 @@ import pytest
 from psycopg.errors import InsufficientPrivilege, RestrictViolation
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from adapters.postgres import rows
 from adapters.postgres.audit_chain import PART, PostgresAuditChain
@@ -95,9 +96,15 @@ async def test_what_waits_to_be_sealed_is_counted_and_breaks_nothing(sealed: Log
     assert (found.lines, found.broken) == (5, None)
 
 
+async def written(connection: AsyncConnection) -> None:
+    """A line goes out with its transaction's next statement; this is one."""
+    await connection.execute(text("SELECT 1"))
+
+
 async def test_a_line_whose_transaction_ends_late_is_sealed_late_and_not_passed_over(log: Log) -> None:
     async with log.door.transaction() as slow:
         await rows.note(slow, log.tenant, "user-17", "proposal.refused", code="unknown_tool")
+        await written(slow)
         await log.tell(2, log.worker)
         await log.seal()
         assert await log.places() == [1, 2]
@@ -110,6 +117,7 @@ async def test_a_line_that_was_taken_back_leaves_no_hole(log: Log) -> None:
     await log.tell(1)
     async with log.door.transaction() as connection:
         await rows.note(connection, log.tenant, "user-17", "proposal.refused", code="unknown_tool")
+        await written(connection)
         await connection.rollback()
     await log.tell(1)
     await log.seal()
