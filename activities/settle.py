@@ -34,6 +34,9 @@ class Settle:
         """Settle once; whoever comes second is told how it ended."""
         async with step():
             operation = await load_as_referred(self._operations, order.ref)
+            if operation.state in ENDS:
+                # What would be made of it now need not be what was told then.
+                return Ending(operation.state.value, operation.code)
             try:
                 settlement = await self._settlement(operation, order.code)
                 stored = await self._operations.settle(operation.operation_id, settlement)
@@ -56,10 +59,10 @@ class Settle:
         if single is not None and single.effect is not None:
             # What happened outranks any refusal that came after it.
             return self._by_effect(operation, single.effect)
-        if code is None and operation.state not in ENDS:
+        if code is None:
             # Nothing is on record and nobody has refused: this is no end.
             raise EffectUncertain
-        return Settlement.failed_with(code or "internal_error")
+        return Settlement.failed_with(code)
 
     def _items_of(self, operation: Operation, known: Mapping[str, Evidence]) -> Sequence[str]:
         """The items of a batch, none for an operation with one effect. Without the tool, those that were claimed."""

@@ -4,10 +4,12 @@
 approved, the operation comes to its true end, and whoever asks twice reads one answer.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 import pytest
+from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from tests.faults.console import (
@@ -30,7 +32,8 @@ from tests.faults.console import (
 )
 from tests.faults.moments import MOMENTS, until_waiting_for_a_lock
 from tests.faults.refunds import Refund
-from tests.integration.test_batches import given, held, opened, proposed
+from tests.integration.test_batches import given, held, opened, proposed, wishes
+from tests.integration.test_cancelling import cancel as cancelled_by_its_caller
 from tests.support.ledger import LedgerAdmin
 from tests.support.locks import locked
 from tests.support.onceward import Onceward
@@ -199,3 +202,18 @@ async def test_each_account_gets_its_credit_once_whatever_is_done_in_the_middle_
     data = (await batch.result())["data"]
     assert (data["outcome"], data["succeeded"]) == ("complete", list(batch.accounts))
     assert set((await batch.credits()).values()) == {1}
+
+
+async def test_a_batch_that_ended_in_part_ends_so_again_when_it_is_carried_anew(faulty: Onceward) -> None:
+    books = LedgerAdmin(faulty.owner)
+    batch = await proposed(faulty, books, await opened(books, 20))
+    async with held(faulty, *batch.accounts[8:]), asyncio.TaskGroup() as meanwhile:
+        await batch.approve()
+        await until(lambda: given(batch), lambda number: number == 8)
+        meanwhile.create_task(cancelled_by_its_caller(faulty, batch.operation_id))
+        await until(lambda: wishes(faulty, batch), lambda number: number == 1)
+    first = await batch.result(within=120)
+    await until_closed(Console(batch).handle)
+    await reset_to_the_first_task(Console(batch))
+    assert (await until_closed(Console(batch).handle)).status is WorkflowExecutionStatus.COMPLETED
+    assert ((await batch.hand_in_again()).only, first["data"]["outcome"]) == (first, "partial")

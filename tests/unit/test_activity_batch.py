@@ -19,7 +19,7 @@ from workflows.domain.impact import Impact, Inspection, Item, Resource, version_
 from workflows.domain.operation import Operation
 from workflows.domain.policy import Policy
 from workflows.domain.principal import Principal
-from workflows.messages import Report, Step
+from workflows.messages import Judgement, Report, Step
 
 IDS = ("a", "b", "c")
 SETTLED = 40.0
@@ -209,6 +209,17 @@ async def test_a_refusal_in_the_middle_ends_the_rest_and_keeps_what_was_done(cod
     told = await ended(stage, operation, code)
     assert (told["outcome"], told["succeeded"]) == ("partial", ["a"])
     assert told["failed"] == [{"item": "b", "code": code}, {"item": "c", "code": code}]
+
+
+async def test_a_batch_that_ended_in_part_is_told_as_ended_to_whoever_carries_it_again() -> None:
+    stage, _, operation = await begun()
+    await done_so_far(stage, operation, "a")
+    first = await ended(stage, operation, "canceled")
+
+    again = await stage.validate(operation)
+
+    assert again == Judgement(Step.SETTLE)
+    assert await ended(stage, operation, again.code) == first
 
 
 async def test_an_item_that_a_rule_is_against_by_now_is_left_out() -> None:
