@@ -16,6 +16,7 @@ from adapters.postgres.engine import Database
 from worker import audit_log, mcp_pins, process, pruning, search_attributes, usage, wiring
 from worker.settings import Settings, ToolNames, WorkerSettings, read
 from worker.soundness import examined
+from worker.stillness import Pulse, ends_when_still
 from workflows.domain.errors import InvalidConfiguration
 
 
@@ -29,7 +30,7 @@ async def main() -> None:
         try:
             await database.require()
             await search_attributes.require(client)
-            async with wiring.worker(client, settings, database, tools):
+            async with ends_when_still(Pulse()), wiring.worker(client, settings, database, tools):
                 process.say_ready(settings.ready_file)
                 await asyncio.Event().wait()
         finally:
