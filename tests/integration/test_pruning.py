@@ -206,12 +206,12 @@ async def test_the_audit_log_stays_whole_and_tells_of_the_pruning(attic: Attic, 
     await sealed(relay_database)
     lines = select(events).where(events.c.operation_id == operation_id).order_by(events.c.event_id)
     before, faults = await attic.bench.rows(lines), (await looked_over(attic.owner)).faults
-    newest = (await attic.bench.rows(select(func.max(events.c.event_id))))[0][0]
+    known = {line.event_id for line in await attic.bench.rows(select(events.c.event_id))}
     await attic.prune()
     await sealed(relay_database)
     assert await attic.bench.rows(lines) == before
     assert (await looked_over(attic.owner)).faults == faults
-    since = await attic.bench.rows(select(events).where(events.c.event_id > newest))
+    since = [line for line in await attic.bench.rows(select(events)) if line.event_id not in known]
     assert {(line.actor, line.what, line.written_by) for line in since} == {
         ("relay", "content.pruned", "onceward_relay")
     }

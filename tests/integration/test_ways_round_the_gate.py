@@ -143,7 +143,14 @@ async def looks_of(workflow: WorkflowHandle[Any, Any]) -> int:
         event.event_id: event.activity_task_scheduled_event_attributes.activity_type.name for event in history.events
     }
     answered = [event.activity_task_completed_event_attributes.scheduled_event_id for event in history.events]
-    return sum(names.get(event_id) == contracts.VALIDATE for event_id in answered)
+    in_sight = sum(names.get(event_id) == contracts.VALIDATE for event_id in answered)
+    # On the fast path a step leaves a note of what it answered, and names itself there.
+    notes = (
+        event.marker_recorded_event_attributes.details["data"].payloads
+        for event in history.events
+        if "data" in event.marker_recorded_event_attributes.details
+    )
+    return in_sight + sum(contracts.VALIDATE.encode() in payload.data for payloads in notes for payload in payloads)
 
 
 # -- what waits for a person

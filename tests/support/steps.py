@@ -25,9 +25,12 @@ from workflows.domain.impact import Inspection, Resource
 from workflows.domain.operation import Operation
 from workflows.domain.policy import Policy
 from workflows.domain.principal import Principal
-from workflows.messages import Ending, Judgement, OperationRef, Report, SettleOrder
+from workflows.messages import Ending, Judgement, OperationRef, Report, SettleOrder, Step
 
 Answer = TypeVar("Answer")
+
+GO = Judgement(Step.GO, swift=True)
+"""What the gate says of a refund that may be made now."""
 
 REFUND_DATA = {"refund_id": "rf-1", "status": "completed", "order_id": "O-17", "amount": 12_000, "currency": "KRW"}
 ORDER_DATA = {

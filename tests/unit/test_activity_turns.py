@@ -10,7 +10,7 @@ from temporalio.testing import ActivityEnvironment
 from activities import follow
 from activities.follow import Follow
 from tests.support.proposals import fresh, lookup, refund, turn_of
-from tests.support.steps import Stage
+from tests.support.steps import GO, Stage
 from workflows import contracts
 from workflows.domain.effect import Effect
 from workflows.domain.lifecycle import ENDS, State
@@ -52,10 +52,10 @@ async def test_a_write_begins_when_the_reads_and_writes_before_it_are_done() -> 
     assert held_up(await stage.validate(turn.first))
     assert held_up(await stage.validate(turn.second))
     await end(stage, turn.read)
-    assert await stage.validate(turn.first) == Judgement(Step.GO)
+    assert await stage.validate(turn.first) == GO
     assert held_up(await stage.validate(turn.second))
     await end(stage, turn.first)
-    assert await stage.validate(turn.second) == Judgement(Step.GO)
+    assert await stage.validate(turn.second) == GO
 
 
 async def test_nobody_is_asked_about_a_write_whose_time_has_not_come() -> None:
@@ -80,14 +80,14 @@ async def test_a_failed_read_holds_nobody_up() -> None:
     stage = Stage()
     turn = await turn_on(stage)
     await end(stage, turn.read, State.FAILED_TERMINAL)
-    assert await stage.validate(turn.first) == Judgement(Step.GO)
+    assert await stage.validate(turn.first) == GO
 
 
 async def test_a_read_that_nobody_carries_holds_a_write_up_for_a_while_only() -> None:
     stage = Stage()
     turn = await turn_on(stage)
     stage.world.advance(1_000.0)
-    assert await stage.validate(turn.first) == Judgement(Step.GO)
+    assert await stage.validate(turn.first) == GO
 
 
 async def test_a_wish_to_cancel_counts_at_once_for_a_write_that_waits_for_its_turn() -> None:

@@ -8,7 +8,7 @@ from temporalio.exceptions import ApplicationError
 
 from tests.support.acts import IMPACT, proposed, proposed_read
 from tests.support.proposals import NobodyIsOffered, OthersObjectsAreTheirs
-from tests.support.steps import BUSY, LENIENT, STRICT, Stage, sent
+from tests.support.steps import BUSY, GO, LENIENT, STRICT, Stage, sent
 from workflows.domain.contract import Trust
 from workflows.domain.effect import Effect
 from workflows.domain.errors import CallRefused
@@ -36,7 +36,7 @@ async def test_what_the_policy_lets_pass_goes_unasked() -> None:
     stage = Stage()
     operation = await proposed(stage)
 
-    assert await stage.validate(operation) == Judgement(Step.GO)
+    assert await stage.validate(operation) == GO
     assert may_be_claimed(stage, operation)
     assert (await stage.found(operation.operation_id)).approvals == ()
 
@@ -111,7 +111,7 @@ async def test_what_has_provably_not_happened_is_looked_at_again() -> None:
     stage = Stage()
     operation = await sent(stage, BUSY)
 
-    assert await stage.validate(operation) == Judgement(Step.GO)
+    assert await stage.validate(operation) == GO
     assert stage.till.inspections == 1
     stage.till.sees = EXPIRED
     assert await stage.validate(operation) == refused("quote_expired")

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.approvals import MemoryApprovals
 from tests.fakes.world import Asked
 from tests.support.acts import IMPACT, proposed
-from tests.support.steps import BUSY, LENIENT, STRICT, Stage, sent
+from tests.support.steps import BUSY, GO, LENIENT, STRICT, Stage, sent
 from workflows.domain.approval import ApprovalState, Choice
 from workflows.domain.gate import Layer, Verdict
 from workflows.domain.impact import Inspection
@@ -60,7 +60,7 @@ async def test_a_person_is_asked_once_and_their_grant_is_what_the_claim_will_use
     assert not may_be_claimed(stage, operation)
 
     await stage.decide(asked.approval_id)
-    assert await stage.validate(operation) == Judgement(Step.GO)
+    assert await stage.validate(operation) == GO
     clearance = stage.world.kept(operation.operation_id).clearance
     assert clearance is not None
     assert clearance.approval_id == asked.approval_id
@@ -172,7 +172,7 @@ async def test_a_question_that_the_policy_no_longer_asks_is_void_and_the_act_pas
     operation = await pending(stage)
     stage.policy = LENIENT
 
-    assert await stage.validate(operation) == Judgement(Step.GO)
+    assert await stage.validate(operation) == GO
     assert (await stage.found(operation.operation_id)).approvals == (VOID,)
     clearance = stage.world.kept(operation.operation_id).clearance
     assert clearance is not None
@@ -208,7 +208,7 @@ async def test_a_used_grant_allows_the_next_send_until_its_deadline() -> None:
     await stage.apply(operation)
     assert question_about(stage, operation).state is ApprovalState.CONSUMED
 
-    assert await stage.validate(operation) == Judgement(Step.GO)
+    assert await stage.validate(operation) == GO
     stage.world.now = question_about(stage, operation).expires_at
     assert await stage.validate(operation) == refused("approval_expired")
 
