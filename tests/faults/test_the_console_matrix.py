@@ -101,7 +101,8 @@ async def looking(refund: Refund) -> AsyncIterator[None]:
 @asynccontextmanager
 async def awaiting_approval(onceward: Onceward) -> AsyncIterator[Refund]:
     refund = await Refund.proposed(onceward)
-    await until(Console(refund).step, lambda step: step is None)
+    # The question is on record before the task that asked it is.
+    await until(Console(refund).workflow_tasks, bool)
     yield refund
     await refund.hand_in_again(wait_seconds=0)
     await refund.approve()
