@@ -17,7 +17,7 @@ from adapters.postgres.discoveries import found_in, keep_found
 from adapters.postgres.engine import Database
 from adapters.postgres.hosted_calls import keep_hosted
 from adapters.postgres.registration import insert_operation, order_starts
-from adapters.postgres.tables import calls, operations, verdicts
+from adapters.postgres.tables import calls, operations
 from workflows.domain.errors import IntentConflict
 from workflows.domain.gate import Layer, Verdict, first_refusal
 from workflows.domain.intent import digest
@@ -248,7 +248,7 @@ def _delivery_key(turn: Turn, call: Judged) -> str:
 async def _keep_verdicts(connection: AsyncConnection, turn: Turn, call: Judged, operation_id: str | None) -> None:
     await rows.later(
         connection,
-        verdicts.insert().inline(),
+        rows.KEEP_VERDICTS,
         [
             {
                 "tenant": turn.principal.tenant,

@@ -14,7 +14,6 @@ from adapters.postgres.engine import Database
 from adapters.postgres.spendings import release
 from adapters.postgres.standing import EXECUTOR, STANDING, locked, named, require_found, step
 from adapters.postgres.tables import operations
-from adapters.postgres.tables import verdicts as verdicts_table
 from workflows.domain.approval import Clearance
 from workflows.domain.errors import CallRefused
 from workflows.domain.gate import Verdict, first_refusal
@@ -22,8 +21,6 @@ from workflows.domain.lifecycle import ENDS, NEXT, State
 from workflows.domain.notice import NoticeType
 from workflows.domain.operation import Operation, Settlement
 from workflows.domain.turn_order import Forerunner
-
-_KEPT = verdicts_table.insert().inline()
 
 
 class PostgresOperations:
@@ -97,7 +94,7 @@ async def _keep(connection: AsyncConnection, tenant: str, operation_id: str, ver
     given = {"tenant": tenant, "operation_id": operation_id}
     kept = [{**given, "layer": verdict.layer.value, "code": verdict.code} for verdict in verdicts]
     if kept:
-        await rows.later(connection, _KEPT, kept)
+        await rows.later(connection, rows.KEEP_VERDICTS, kept)
     # That a person must be asked is told when they are.
     refusal = first_refusal(verdict for verdict in verdicts if verdict.code != "approval_required")
     if refusal is not None:

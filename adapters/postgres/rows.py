@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import CursorResult, DateTime, Executable, Insert, Row, Text, bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from adapters.postgres.tables import events, operations, outbox
+from adapters.postgres.tables import events, operations, outbox, verdicts
 from workflows.domain.errors import Detail
 from workflows.domain.lifecycle import State
 from workflows.domain.operation import Operation
@@ -55,6 +55,9 @@ def _driver(connection: AsyncConnection) -> Any:
     sync: Any = connection.sync_connection
     return sync.connection.driver_connection
 
+
+KEEP_VERDICTS = verdicts.insert().inline()
+"""For `later`, with a list of them."""
 
 _HOLD = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("name", type_=Text), 0)))
 
