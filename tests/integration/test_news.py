@@ -70,17 +70,22 @@ async def waited_for(progress: Looks, news: PostgresNews, operation: Operation) 
     return (await watch.until(has_ended, operation.principal, [name], PATIENCE))[name].state
 
 
+async def require_told(bench: PostgresBench, progress: Looks, news: PostgresNews, operation: Operation) -> None:
+    """Whoever waits learns of the end, by one look before it and one after."""
+    waiting = asyncio.create_task(waited_for(progress, news, operation))
+    await until(lambda: looked(progress), lambda number: number == 1)
+    await ended(bench, operation)
+    assert await waiting in ENDS
+    assert progress.number == 2
+
+
 async def test_whoever_waits_looks_when_they_come_and_when_it_has_moved_and_never_between(
     postgres: Stack, postgres_bench: PostgresBench, door_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(news_module, "LOOK_SECONDS", PATIENCE)
     operation, progress = await proposed(postgres_bench), Looks(door_database)
     async with listening(postgres, door_database, "told") as news:
-        waiting = asyncio.create_task(waited_for(progress, news, operation))
-        await until(lambda: looked(progress), lambda number: number == 1)
-        await ended(postgres_bench, operation)
-        assert await waiting in ENDS
-    assert progress.number == 2
+        await require_told(postgres_bench, progress, news, operation)
 
 
 async def test_a_move_that_was_not_heard_is_found_by_a_look(
@@ -89,11 +94,7 @@ async def test_a_move_that_was_not_heard_is_found_by_a_look(
     operation, progress = await proposed(postgres_bench), Looks(door_database)
     deaf = PostgresNews(door_database, NOBODY, application_name="deaf")
     async with deaf.running():
-        waiting = asyncio.create_task(waited_for(progress, deaf, operation))
-        await until(lambda: looked(progress), lambda number: number == 1)
-        await ended(postgres_bench, operation)
-        assert await waiting in ENDS
-    assert progress.number == 2
+        await require_told(postgres_bench, progress, deaf, operation)
 
 
 async def test_one_look_finds_all_that_have_moved_and_wakes_nobody_else(
@@ -119,11 +120,7 @@ async def test_once_its_connection_was_lost_it_listens_again(
     async with listening(postgres, door_database, "lost") as news:
         await end_sessions(postgres, "lost")
         await until_listening(door_database, "lost")
-        waiting = asyncio.create_task(waited_for(progress, news, operation))
-        await until(lambda: looked(progress), lambda number: number == 1)
-        await ended(postgres_bench, operation)
-        assert await waiting in ENDS
-    assert progress.number == 2
+        await require_told(postgres_bench, progress, news, operation)
 
 
 async def test_nothing_is_kept_of_those_who_wait_no_more(door_database: Database) -> None:
